@@ -1,0 +1,7 @@
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class RulebookConfig(AppConfig):
+    name = "apps.rulebook"
+    verbose_name = _("Rules pages")
