@@ -1,6 +1,6 @@
 """People. Whoever sits down is a User; a guest is one who has not signed up yet."""
 
-from django.contrib.auth.models import AbstractUser, UserManager
+from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -33,8 +33,6 @@ class User(AbstractUser):
     theme = models.CharField(_("theme"), max_length=8, choices=Theme.choices, default=Theme.AUTO)
     sound = models.BooleanField(_("sound"), default=False)
     seen_at = models.DateTimeField(_("last seen"), auto_now_add=True, db_index=True)
-
-    objects = UserManager()
 
     def __str__(self) -> str:
         return self.display_name or self.username
