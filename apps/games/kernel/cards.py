@@ -1,8 +1,13 @@
 """Cards as text: rank + suit (``AS``, ``TH``), jokers ``XR`` and ``XB``."""
 
-from typing import Final
+from typing import Annotated, Final
+
+import msgspec
 
 type Card = str
+
+type PackCard = Annotated[str, msgspec.Meta(pattern=r"\A[A2-9TJQK][SHDC]\Z")]
+"""One of the 52, checked where msgspec decodes it."""
 
 RANKS: Final = "A23456789TJQK"
 SUITS: Final = "SHDC"
