@@ -5,6 +5,7 @@ from typing import Final
 from django.utils.translation import gettext, pgettext
 
 from apps.games.kernel.cards import Card, is_joker, rank_of, suit_of
+from apps.games.kernel.game import Level, SeatFacts
 
 COURTS: Final = "AKQJ"
 
@@ -42,6 +43,29 @@ def rank_letter(rank: str, letters: str = "own") -> str:
     if letters == "latin" or rank not in COURTS:
         return rank
     return _court_letters()[rank]
+
+
+def level_name(level: str) -> str:
+    """How well a CPU plays, in a word (G-13)."""
+    return {
+        Level.EASY: pgettext("difficulty", "easy"),
+        Level.MEDIUM: pgettext("difficulty", "medium"),
+        Level.HARD: pgettext("difficulty", "hard"),
+    }[Level(level)]
+
+
+def seat_tags(seat: SeatFacts) -> list[str]:
+    """The few words under a name at the table: whose seat it is and who plays it; often none."""
+    tags = []
+    if seat.you:
+        tags.append(pgettext("tag of one's own seat", "you"))
+    if seat.stand_in:
+        tags.append(pgettext("tag of a seat", "CPU plays"))
+    elif seat.away:
+        tags.append(pgettext("tag of a seat", "away"))
+    if seat.cpu:
+        tags.append(level_name(seat.cpu))
+    return tags
 
 
 def _rank_names() -> dict[str, str]:
