@@ -1,17 +1,46 @@
 """Every difference between machines is an environment variable; README has the table of them."""
 
-import os
 from pathlib import Path
+from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.csp import CSP
 from django.utils.translation import gettext_lazy as _
 
-BASE_DIR = Path(__file__).resolve().parent.parent
-DATA_DIR = Path(os.environ.get("DATA_DIR", BASE_DIR / "var"))
+from config.environment import ENVIRONMENT as ENV
+from config.environment import database, kept_secret, key, origin, sqlite, writable_directory
 
-DEBUG = os.environ.get("DEBUG", "1") == "1"
-SECRET_KEY = os.environ.get("SECRET_KEY", "development-only" if DEBUG else "")
-ALLOWED_HOSTS = os.environ.get("ALLOWED_HOSTS", "*" if DEBUG else "").split(",")
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+PRODUCTION = ENV.choice("ENVIRONMENT", ("development", "production")) == "production"
+DEBUG = ENV.flag("DEBUG")
+if PRODUCTION and DEBUG:
+    raise ImproperlyConfigured("DEBUG=1 shows state to visitors and is refused in production.")
+
+DATA_DIR = writable_directory(Path(ENV.text("DATA_DIR", str(BASE_DIR / "var"))).absolute(), "DATA_DIR")
+"""The database of a small site, the generated secret and the collected static files."""
+
+# Secrets, hosts and addresses. Production states them; elsewhere they suit one machine.
+SECRET_KEY = ENV.text("SECRET_KEY")
+SECRET_KEY_FALLBACKS = ENV.words("SECRET_KEY_FALLBACKS")
+ALLOWED_HOSTS = ENV.words("ALLOWED_HOSTS", ("localhost", ".localhost", "127.0.0.1", "[::1]"))
+PUBLIC_URL = ENV.text("PUBLIC_URL").rstrip("/")
+"""Where visitors find the site, without a slash at the end; empty for whatever address they asked for."""
+DATABASE_URL = ENV.text("DATABASE_URL")
+REDIS_URL = ENV.text("REDIS_URL")
+TRUST_PROXY = ENV.flag("TRUST_PROXY")
+HSTS_SECONDS = ENV.whole("HSTS_SECONDS", 365 * 24 * 3600)
+
+if PRODUCTION:
+    for name in ("SECRET_KEY", "ALLOWED_HOSTS", "PUBLIC_URL", "DATABASE_URL"):
+        ENV.required(name)
+    if "*" in ALLOWED_HOSTS:
+        raise ImproperlyConfigured("ALLOWED_HOSTS must name the hosts in production, not *.")
+    key(SECRET_KEY, "SECRET_KEY")
+SECRET_KEY = SECRET_KEY or kept_secret(DATA_DIR / "secret-key")
+if PUBLIC_URL:
+    PUBLIC_URL = origin(PUBLIC_URL, "PUBLIC_URL", secure=PRODUCTION)
+    CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 
 INSTALLED_APPS = [
     "daphne",
@@ -35,7 +64,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.static.StaticFilesMiddleware",
+    # Before sessions: the language of a page is in its address, and a rules page never looks at the session.
     "django.middleware.locale.LocaleMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -49,6 +79,7 @@ MIDDLEWARE = [
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
 
+# A game brings its own templates, texts and pictures.
 GAME_DIRS = sorted(path.parent for path in (BASE_DIR / "apps/games").glob("*/game.py") if path.parent.name != "kernel")
 
 TEMPLATES = [
@@ -68,21 +99,46 @@ TEMPLATES = [
 ]
 
 DATABASES = {
-    "default": {
-        "ENGINE": "django.db.backends.sqlite3",
-        "NAME": DATA_DIR / "upcard.sqlite3",
-        "OPTIONS": {
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
-        },
-    }
+    "default": (
+        database(DATABASE_URL, "DATABASE_URL", pool_size=ENV.whole("DATABASE_POOL_SIZE", 20, least=1))
+        if DATABASE_URL
+        else sqlite(DATA_DIR / "upcard.sqlite3")
+    )
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+
+# One process needs nothing beside itself; several speak through Redis or Valkey.
+CHANNEL_LAYERS: dict[str, Any]
+CACHES: dict[str, Any]
+if REDIS_URL:
+    CHANNEL_LAYERS = {
+        "default": {
+            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+            # The client's own limit of 100 connections is less than the sockets of one process.
+            "CONFIG": {"hosts": [{"address": REDIS_URL, "max_connections": 5000}], "prefix": "upcard"},
+        }
+    }
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+else:
+    CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+    # Presence and rate limits live here: Django's default of 300 entries would forget people at a busy hour.
+    CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+            "OPTIONS": {"MAX_ENTRIES": 100_000},
+        }
+    }
 
 AUTH_USER_MODEL = "accounts.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("fr", _("French")), ("de", _("German")), ("ru", _("Russian"))]
@@ -91,10 +147,39 @@ TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True
 
-STATIC_URL = "static/"
+STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static", *(folder / "static" for folder in GAME_DIRS if (folder / "static").is_dir())]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": (
+            "whitenoise.storage.CompressedManifestStaticFilesStorage"
+            if PRODUCTION
+            else "django.contrib.staticfiles.storage.StaticFilesStorage"
+        )
+    },
+}
+# Production serves what `collectstatic` gathered; elsewhere a change of a file is seen at once.
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = not PRODUCTION
+WHITENOISE_MAX_AGE = 3600 if PRODUCTION else 0
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 
+# Cookies and headers. A guest's session cookie is the key to their seat: it lasts, and scripts cannot read it.
+SESSION_COOKIE_AGE = 365 * 24 * 3600
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = LANGUAGE_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = LANGUAGE_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = PRODUCTION
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_SSL_REDIRECT = PRODUCTION
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked from inside, where nothing ends TLS
+SECURE_HSTS_SECONDS = HSTS_SECONDS if PRODUCTION else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUST_PROXY else None
 SECURE_CSP = {
     "default-src": [CSP.SELF],
     "script-src": [CSP.SELF],
@@ -105,4 +190,43 @@ SECURE_CSP = {
     "base-uri": [CSP.NONE],
     "form-action": [CSP.SELF],
     "frame-ancestors": [CSP.NONE],
+}
+# A form of ours has a handful of short fields.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
+
+# The table's clock: how long a CPU seems to think, and how often due work is looked for.
+CPU_PACE_SECONDS = ENV.number("CPU_PACE_SECONDS", 1.0)
+CLOCK_TICK_SECONDS = ENV.number("CLOCK_TICK_SECONDS", 0.2, least=0.01)
+
+# Who runs the site, as the law wants it shown; `check --deploy` asks for what is missing.
+OPERATOR = {
+    "name": ENV.text("OPERATOR_NAME"),
+    "address": ENV.text("OPERATOR_ADDRESS"),
+    "email": ENV.text("OPERATOR_EMAIL"),
+    "phone": ENV.text("OPERATOR_PHONE"),
+    "register": ENV.text("OPERATOR_REGISTER"),
+    "director": ENV.text("OPERATOR_DIRECTOR"),
+    "host": ENV.text("OPERATOR_HOST"),
+}
+
+# One line a record, to standard error. A refusal is at most a warning; nothing logs a table's state.
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
+        "none": {"class": "logging.NullHandler"},
+    },
+    "root": {"handlers": ["stderr"], "level": ENV.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"))},
+    "loggers": {
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        # Missing pages and bad requests are the visitor's; only our own failures are worth a line.
+        "django.request": {"level": "ERROR"},
+        "django.security": {"handlers": ["none"], "level": "WARNING", "propagate": False},
+        "daphne": {"level": "WARNING"},
+        "asyncio": {"level": "WARNING"},
+        "psycopg.pool": {"level": "CRITICAL"},  # repeats, every time it tries again, what the caller is told once
+    },
 }
