@@ -103,7 +103,9 @@ def _write_secret(path: Path) -> None:
 def database(url: str, name: str, *, pool_size: int) -> dict[str, object]:
     """A database as Django describes it, from ``sqlite:////path`` or ``postgres://user:password@host:port/name``.
 
-    Three slashes begin a path relative to the current directory, four an absolute one. Query parameters of a PostgreSQL address go to libpq as they are (``?sslmode=require``).
+    Three slashes begin a path relative to the current directory, four an absolute one. Query
+    parameters of a PostgreSQL address go to libpq as they are (``?sslmode=require``).
+
     Raises ImproperlyConfigured for any other address.
     """
     try:
