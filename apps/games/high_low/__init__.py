@@ -1,0 +1,1 @@
+"""High-Low: this folder is the whole game."""

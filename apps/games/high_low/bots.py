@@ -1,6 +1,7 @@
 """The CPUs of High-Low. Each is handed a view and reads nothing else (G-13)."""
 
-from functools import cache
+from functools import cache, lru_cache
+from math import prod, sumprod
 from random import Random
 from typing import Final
 
@@ -11,16 +12,18 @@ from apps.games.kernel.errors import OptionError
 from apps.games.kernel.game import Bot, Level
 
 BANK_AT: Final = 3
-"""The streak that Medium banks; a little below the best fixed number and easy to see through."""
+"""The streak that Medium banks: the best fixed number."""
 
 PLIES: Final = 3
-"""How many cards ahead Hard counts; more is not worth a hundredth of a point."""
+"""How many cards ahead Hard counts the stock; beyond them it takes all ranks as equally likely."""
 
 FAR: Final = 24
-"""The longest streak Hard looks at; whoever gets there banks."""
+"""The longest streak Hard tells from longer ones; it banks there."""
 
 type Worth = tuple[float, ...]
-"""What ending the turn with a streak of 0, 1, 2 … is worth; the last entry holds for all longer ones."""
+"""What a turn that ends with a streak of 0, 1 … FAR is worth."""
+
+POINTS: Final[Worth] = tuple(float(streak) for streak in range(FAR + 1))
 
 
 class Easy:
@@ -46,46 +49,44 @@ class Hard:
     """
 
     def choose(self, view: View, rng: Random, effort: int) -> Move:
-        ace_high = view.options.ace_high
-        height = strength(view.current, ace_high)
-        count = _Count(_worth(view), _unseen(view), view.stock)
-        chances = {
-            move: count.guessed(move, height, view.streak, PLIES)
-            if isinstance(move, Guess)
-            else count.banked(view.streak)
-            for move in offered(view.current, view.streak, ace_high)
-        }
-        return max(chances, key=lambda move: chances[move])
+        lookout = _Lookout(_worth(view), _unseen(view))
+        height = strength(view.current, view.options.ace_high)
+
+        def value(move: Move) -> float:
+            if isinstance(move, Guess):
+                return lookout.guessed(move, height, view.streak, PLIES)
+            return lookout.banked(view.streak)
+
+        return max(offered(view.current, view.streak, view.options.ace_high), key=value)
 
 
-class _Count:
-    """One decision's reckoning over the unseen cards by strength, ``left`` of them."""
+class _Lookout:
+    """Looks ahead over the stock: ``unseen`` counts its cards by strength."""
 
-    def __init__(self, worth: Worth, unseen: list[int], left: int) -> None:
+    def __init__(self, worth: Worth, unseen: list[int]) -> None:
         self.worth = worth
         self.unseen = unseen
-        self.left = left
+        self.left = sum(unseen)
         self.outlook = _outlook(worth)
 
     def banked(self, streak: int) -> float:
         return self.worth[min(streak, FAR)]
 
     def guessed(self, guess: Guess, height: int, streak: int, plies: int) -> float:
-        """The expected worth of a guess: of every card that answers it, and of a miss for the rest."""
+        """The expected worth of a guess, over all cards that answer it and all that miss it."""
         winners = range(height + 1, len(RANKS)) if guess.higher else range(height)
-        total = 0.0
-        misses = self.left
-        for winner in winners:
-            cards = self.unseen[winner]
-            if cards:
-                misses -= cards
-                total += cards * self._after_hit(winner, streak + 1, plies - 1)
-        return (total + misses * self.worth[0]) / self.left
+        cards = self.unseen[winners.start : winners.stop]
+        misses = self.left - sum(cards)
+        hits = sumprod(cards, self._after_hits(winners, streak + 1, plies - 1))
+        return (hits + misses * self.worth[0]) / self.left
+
+    def _after_hits(self, winners: range, streak: int, plies: int) -> list[float]:
+        """The best to be had after each of these hits; a stock just spent comes back whole (HL-11)."""
+        if plies == 0 or self.left == 1:
+            return list(self.outlook[min(streak, FAR)][winners.start : winners.stop])
+        return [self._after_hit(height, streak, plies) if self.unseen[height] else 0.0 for height in winners]
 
     def _after_hit(self, height: int, streak: int, plies: int) -> float:
-        """The best that can be had once this card was turned; a spent stock comes back (HL-11)."""
-        if plies == 0 or self.left == 1:
-            return self._at_horizon(height, streak)
         self.unseen[height] -= 1
         self.left -= 1
         best = max(
@@ -97,27 +98,6 @@ class _Count:
         self.left += 1
         return best
 
-    def _at_horizon(self, height: int, streak: int) -> float:
-        return self.outlook[min(streak, FAR)][height]
-
-
-@cache
-def _outlook(worth: Worth) -> tuple[Worth, ...]:
-    """By streak and strength: the best worth to be had if every rank stayed equally likely."""
-    rows = [(worth[FAR],) * len(RANKS)]
-    for streak in range(FAR - 1, -1, -1):
-        after = rows[-1]
-        rows.append(tuple(max(worth[streak], _even_guess(after, height, worth[0])) for height in range(len(RANKS))))
-    return tuple(reversed(rows))
-
-
-def _even_guess(after: Worth, height: int, missed: float) -> float:
-    """The better guess from this strength when the next rank is anybody's guess."""
-    ranks = len(RANKS)
-    higher = sum(after[height + 1 :]) + missed * (height + 1)
-    lower = sum(after[:height]) + missed * (ranks - height)
-    return max(higher, lower) / ranks
-
 
 def _unseen(view: View) -> list[int]:
     """How many cards of each strength are in the stock."""
@@ -127,28 +107,54 @@ def _unseen(view: View) -> list[int]:
     return unseen
 
 
+@lru_cache(maxsize=1024)
+def _outlook(worth: Worth) -> tuple[Worth, ...]:
+    """By streak, then strength: the best to be had when every rank is equally likely to come."""
+    rows = [(worth[FAR],) * len(RANKS)]
+    for streak in reversed(range(FAR)):
+        after = rows[-1]
+        rows.append(tuple(max(worth[streak], _even_guess(after, height, worth[0])) for height in range(len(RANKS))))
+    return tuple(reversed(rows))
+
+
+def _even_guess(after: Worth, height: int, missed: float) -> float:
+    higher = sum(after[height + 1 :]) + missed * (height + 1)
+    lower = sum(after[:height]) + missed * (len(RANKS) - height)
+    return max(higher, lower) / len(RANKS)
+
+
 def _worth(view: View) -> Worth:
-    seat = view.seat or 0
-    rivals = [other for other in range(len(view.scores)) if other != seat]
-    if not rivals or view.turns_taken[seat] < view.options.turns - 1:
+    """The chance to win on the last turn against others, points otherwise and once the chance is fixed."""
+    seat = view.to_act[0]
+    if view.turns_taken[seat] < view.options.turns - 1:
         return POINTS
-    waiting = tuple(view.turns_taken[other] < view.options.turns for other in rivals)
-    leads = tuple(view.scores[seat] - view.scores[other] for other in rivals)
-    return _chances(leads, waiting)
+    rivals = [rival for rival in range(len(view.scores)) if rival != seat]
+    done = [view.scores[seat] - view.scores[rival] for rival in rivals if _is_done(view, rival)]
+    to_come = [view.scores[seat] - view.scores[rival] for rival in rivals if not _is_done(view, rival)]
+    worth = tuple(_win_chance(streak, done, to_come) for streak in range(FAR + 1))
+    return POINTS if worth[0] == worth[FAR] else worth
 
 
-POINTS: Final[Worth] = tuple(float(streak) for streak in range(FAR + 1))
+def _is_done(view: View, seat: int) -> bool:
+    return view.turns_taken[seat] == view.options.turns
 
 
-@cache
-def _chances(leads: tuple[int, ...], waiting: tuple[bool, ...]) -> Worth:
-    best_rival = min(leads)
-    return tuple(_share(best_rival + streak) for streak in range(FAR + 1))
+def _win_chance(streak: int, done: list[int], to_come: list[int]) -> float:
+    """Against the best rival who is done, and then against each who has a turn to come."""
+    settled = min((_share(lead + streak) for lead in done), default=1.0)
+    return settled * prod(_share_held(lead + streak) for lead in to_come)
 
 
 def _share(lead: int) -> float:
-    """What a final lead is worth: a win 1, a tie ½, a loss nothing."""
+    """What a final lead is worth: a win 1, a tie ½, a loss 0."""
     return 1.0 if lead > 0 else 0.5 if lead == 0 else 0.0
+
+
+@cache
+def _share_held(lead: int) -> float:
+    """What is left of a lead once its pursuer, to whom all ranks are equally likely, did their best."""
+    pursuit = tuple(_share(streak - lead) for streak in range(FAR + 1))
+    return 1.0 - sum(_outlook(pursuit)[0]) / len(RANKS)
 
 
 BOTS: Final[dict[str, Bot]] = {Level.EASY: Easy(), Level.MEDIUM: Medium(), Level.HARD: Hard()}
