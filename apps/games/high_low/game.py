@@ -1,4 +1,4 @@
-"""High-Low as the site knows it."""
+"""High-Low as the site knows it: GAME."""
 
 from collections.abc import Callable, Mapping
 from random import Random
