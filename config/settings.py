@@ -200,15 +200,13 @@ CPU_PACE_SECONDS = ENV.number("CPU_PACE_SECONDS", 1.0)
 CLOCK_TICK_SECONDS = ENV.number("CLOCK_TICK_SECONDS", 0.2, least=0.01)
 
 # Who runs the site, as the law wants it shown; `check --deploy` asks for what is missing.
-OPERATOR = {
-    "name": ENV.text("OPERATOR_NAME"),
-    "address": ENV.text("OPERATOR_ADDRESS"),
-    "email": ENV.text("OPERATOR_EMAIL"),
-    "phone": ENV.text("OPERATOR_PHONE"),
-    "register": ENV.text("OPERATOR_REGISTER"),
-    "director": ENV.text("OPERATOR_DIRECTOR"),
-    "host": ENV.text("OPERATOR_HOST"),
-}
+OPERATOR_NAME = ENV.text("OPERATOR_NAME")
+OPERATOR_ADDRESS = ENV.text("OPERATOR_ADDRESS")
+OPERATOR_EMAIL = ENV.text("OPERATOR_EMAIL")
+OPERATOR_PHONE = ENV.text("OPERATOR_PHONE")
+OPERATOR_REGISTER = ENV.text("OPERATOR_REGISTER")
+PUBLICATION_DIRECTOR = ENV.text("PUBLICATION_DIRECTOR")
+HOST_NAME_AND_ADDRESS = ENV.text("HOST_NAME_AND_ADDRESS")
 
 # One line a record, to standard error. A refusal is at most a warning; nothing logs a table's state.
 LOGGING = {

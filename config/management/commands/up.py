@@ -5,7 +5,6 @@ import asyncio
 import errno
 import logging
 import socket
-import time
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
@@ -15,10 +14,7 @@ from daphne.server import Server
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
 from twisted.internet import defer, reactor
-
-from config import catalogues
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +24,7 @@ MAX_FRAME_BYTES = 64 * 1024
 
 class Command(BaseCommand):
     help = "Prepares the database and serves the site: pages, sockets and clock in one process."
-    requires_system_checks = []  # made below: some of them ask the database, which may not be there
+    requires_system_checks = []  # `prepare` makes them
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (0.0.0.0: any)")
@@ -37,33 +33,11 @@ class Command(BaseCommand):
     def handle(self, *, host: str, port: str, **options: Any) -> None:
         """Raises CommandError with one line for whatever stands in the way."""
         number = port_number(port)
-        claim_address(host, number)
-        self.prepare()
+        address = usable_address(host, number)
+        call_command("prepare", stdout=self.stdout, stderr=self.stderr)
         if host not in settings.ALLOWED_HOSTS and not settings.PRODUCTION:
             settings.ALLOWED_HOSTS.append("*" if host in EVERY_ADDRESS else host)
-        Site(host, number, announce=self.say).run()
-
-    def prepare(self) -> None:
-        """Bring everything that is made from the sources up to date. Doing it again changes nothing."""
-        self.step("Preparing translations", compile_catalogues)
-        self.step("Preparing the database", self.migrate)
-        if settings.PRODUCTION:
-            self.step("Collecting static files", lambda: call_command("collectstatic", interactive=False, verbosity=0))
-
-    def migrate(self) -> None:
-        try:
-            self.check()
-            call_command("migrate", interactive=False, verbosity=0)
-        except DatabaseError as error:
-            reason = " ".join(str(error).split())
-            raise CommandError(f"The database {database_name()} cannot be used: {reason}.") from None
-
-    def step(self, title: str, work: Callable[[], object]) -> None:
-        self.say(f"{title} …")
-        began = time.monotonic()
-        work()
-        if (seconds := time.monotonic() - began) > 1:
-            self.say(f"  done in {seconds:.0f} s")
+        Site(address, number, announce=self.say).run()
 
     def say(self, line: str) -> None:
         self.stdout.write(line)
@@ -77,42 +51,35 @@ def port_number(text: str) -> int:
     return int(text)
 
 
-def claim_address(host: str, port: int) -> None:
-    """Listen there for a moment: the server itself would end silently. Raises CommandError."""
+def usable_address(host: str, port: int) -> str:
+    """The numeric address to listen on. Raises CommandError where that cannot be done now.
+
+    It is tried here, because the server itself would end without a word.
+    """
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
             listener.listen(1)
+            return str(address[0])
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise CommandError(f"Port {port} is taken. Choose another one with --port.") from None
         raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from None
 
 
-def compile_catalogues() -> None:
-    try:
-        catalogues.compile_stale()
-    except OSError as error:
-        raise CommandError(f"Translations cannot be prepared: {error}") from None
-
-
-def database_name() -> str:
-    return str(settings.DATABASES["default"]["NAME"])
-
-
 class Site:
     """The server with the clock beside it. Neither outlives the other."""
 
-    def __init__(self, host: str, port: int, *, announce: Callable[[str], None]) -> None:
-        self.host = host
+    def __init__(self, address: str, port: int, *, announce: Callable[[str], None]) -> None:
+        self.address = address
         self.announce = announce
         self.clock: asyncio.Task[None] | None = None
         self.stopping = self.failed = False
         self.server = Server(
             application=import_module("config.asgi").application,
-            endpoints=[f"tcp:port={port}:interface={host.replace(':', r'\:')}"],
+            endpoints=[f"tcp:port={port}:interface={address.replace(':', r'\:')}"],
             ready_callable=self.start,
             server_name="upcard",
             websocket_max_message_size=MAX_FRAME_BYTES,
@@ -126,7 +93,7 @@ class Site:
         """Serve until SIGINT or SIGTERM. Raises CommandError when the site cannot go on."""
         self.server.run()
         if not self.server.listening_addresses:
-            raise CommandError(f"Cannot listen on {self.host}.")
+            raise CommandError(f"Cannot listen on {self.address}.")
         if self.failed:
             raise CommandError("The clock stopped; see the log.")
 
@@ -136,7 +103,7 @@ class Site:
             self.clock = asyncio.get_event_loop().create_task(import_module("apps.tables.clock").run())
             self.clock.add_done_callback(self.clock_ended)
         port = self.server.listening_addresses[0][1]
-        shown = "localhost" if self.host in EVERY_ADDRESS else self.host
+        shown = "localhost" if self.address in EVERY_ADDRESS else self.address
         shown = f"[{shown}]" if ":" in shown else shown
         self.announce(f"Upcard is open at http://{shown}:{port}/ (stop with Ctrl+C)")
 
