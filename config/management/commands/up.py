@@ -6,8 +6,6 @@ import errno
 import logging
 import socket
 from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, cast
 
 from daphne.server import Server
@@ -15,6 +13,9 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from twisted.internet import defer, reactor
+
+from apps.tables import clock
+from config.asgi import application
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +79,7 @@ class Site:
         self.clock: asyncio.Task[None] | None = None
         self.stopping = self.failed = False
         self.server = Server(
-            application=import_module("config.asgi").application,
+            application=application,
             endpoints=[f"tcp:port={port}:interface={address.replace(':', r'\:')}"],
             ready_callable=self.start,
             server_name="upcard",
@@ -99,20 +100,19 @@ class Site:
 
     def start(self) -> None:
         cast(Any, reactor).addSystemEventTrigger("before", "shutdown", self.stop_clock)
-        if find_spec("apps.tables.clock"):
-            self.clock = asyncio.get_event_loop().create_task(import_module("apps.tables.clock").run())
-            self.clock.add_done_callback(self.clock_ended)
+        self.clock = asyncio.get_event_loop().create_task(clock.run())
+        self.clock.add_done_callback(self.clock_ended)
         port = self.server.listening_addresses[0][1]
         shown = "localhost" if self.address in EVERY_ADDRESS else self.address
         shown = f"[{shown}]" if ":" in shown else shown
         self.announce(f"Upcard is open at http://{shown}:{port}/ (stop with Ctrl+C)")
 
-    def clock_ended(self, clock: asyncio.Task[None]) -> None:
+    def clock_ended(self, task: asyncio.Task[None]) -> None:
         """Tables without a clock would wait for ever: better to stop, and be started again."""
         if self.stopping:
             return
         self.failed = True
-        log.error("The clock stopped.", exc_info=None if clock.cancelled() else clock.exception())
+        log.error("The clock stopped.", exc_info=None if task.cancelled() else task.exception())
         self.server.stop()
 
     def stop_clock(self) -> defer.Deferred[Any] | None:
