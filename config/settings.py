@@ -93,6 +93,7 @@ TEMPLATES = [
                 "django.template.context_processors.csp",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "apps.accounts.context_processors.visitor",
             ],
         },
     }
@@ -195,8 +196,11 @@ SECURE_CSP = {
 DATA_UPLOAD_MAX_MEMORY_SIZE = 256 * 1024
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 
-# The table's clock: how long a CPU seems to think, and how often due work is looked for.
+# The table's clock: how long a CPU seems to think, in how many processes, with how many roll-outs
+# a move at most, and how often due work is looked for.
 CPU_PACE_SECONDS = ENV.number("CPU_PACE_SECONDS", 1.0)
+CPU_PROCESSES = ENV.whole("CPU_PROCESSES", 1)
+CPU_EFFORT = ENV.whole("CPU_EFFORT", 60)
 CLOCK_TICK_SECONDS = ENV.number("CLOCK_TICK_SECONDS", 0.2, least=0.01)
 
 # Who runs the site, as the law wants it shown; `check --deploy` asks for what is missing.

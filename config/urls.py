@@ -5,6 +5,7 @@ from django.urls import include, path
 
 from apps.rulebook import views as rulebook
 from apps.rulebook.sitemaps import SITEMAPS
+from apps.tables import views as tables
 
 urlpatterns = [
     path("admin/", admin.site.urls),
@@ -16,5 +17,12 @@ urlpatterns = [
     ),
     path("robots.txt", rulebook.robots, name="robots"),
     path("favicon.ico", rulebook.favicon),
-    *i18n_patterns(path("", include("apps.rulebook.urls"))),
+    path("", tables.root, name="root"),
+    path("t/<slug:code>/", tables.follow_link, name="link"),
+    *i18n_patterns(
+        path("", tables.home, name="home"),
+        path("", include("apps.rulebook.urls")),
+        path("", include("apps.accounts.urls")),
+        path("tables/", include("apps.tables.urls")),
+    ),
 ]

@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
@@ -5,3 +7,12 @@ from django.utils.translation import gettext_lazy as _
 class TablesConfig(AppConfig):
     name = "apps.tables"
     verbose_name = _("Tables")
+
+    def ready(self) -> None:
+        from apps.accounts import services as accounts
+        from apps.tables import clock
+
+        clock.register(name="heartbeat", every=timedelta(seconds=1), run=clock.keep_heartbeat)
+        clock.register(name="presence", every=timedelta(seconds=2), run=clock.watch_presence)
+        clock.register(name="expiry", every=timedelta(minutes=10), run=clock.expire_tables)
+        clock.register(name="guests", every=timedelta(hours=1), run=lambda now: accounts.erase_guests(now=now))

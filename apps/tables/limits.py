@@ -1,0 +1,63 @@
+"""How much one person may ask for at once. A token bucket each, in memory."""
+
+import time
+from collections import OrderedDict
+
+import msgspec
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """``burst`` at once, and ``rate`` a second from then on."""
+
+    burst: int
+    rate: float
+
+
+MOVES = Limit(burst=40, rate=30)
+"""Faster than anybody clicks, slower than a flood."""
+
+TABLES = Limit(burst=100, rate=2)
+"""New tables of one address."""
+
+TRACKED = 10_000
+
+
+class TokenBucket:
+    def __init__(self, limit: Limit) -> None:
+        self._limit = limit
+        self._tokens = float(limit.burst)
+        self._at = time.monotonic()
+        self.just_emptied = False
+        """The last refusal is the first in a row: worth telling."""
+
+    def take(self) -> bool:
+        """Whether one more is allowed now."""
+        now = time.monotonic()
+        self._tokens = min(self._limit.burst, self._tokens + (now - self._at) * self._limit.rate)
+        self._at = now
+        if self._tokens >= 1:
+            self._tokens -= 1
+            self._refused = False
+            return True
+        self.just_emptied, self._refused = not self._refused, True
+        return False
+
+    _refused = False
+
+
+class Buckets:
+    """Buckets by key, the least recently used forgotten first."""
+
+    def __init__(self, limit: Limit) -> None:
+        self._limit = limit
+        self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
+
+    def take(self, key: str) -> bool:
+        bucket = self._buckets.setdefault(key, TokenBucket(self._limit))
+        self._buckets.move_to_end(key)
+        if len(self._buckets) > TRACKED:
+            self._buckets.popitem(last=False)
+        return bucket.take()
+
+    def clear(self) -> None:
+        self._buckets.clear()

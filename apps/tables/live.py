@@ -1,0 +1,259 @@
+"""A table as it is at one version, loaded whole and never changed: what the move path works on."""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from datetime import datetime
+from threading import Lock
+from typing import Any
+
+import msgspec
+
+from apps.games import registry
+from apps.games.kernel.game import AnyGame, Mode
+from apps.tables.models import (
+    Event,
+    EventKind,
+    MadeBy,
+    Match,
+    Move,
+    Participant,
+    PersonalBest,
+    Seat,
+    Status,
+    Table,
+    options_key,
+)
+
+LOG_LENGTH = 60
+CACHED_TABLES = 2000
+
+
+class LiveSeat(msgspec.Struct, frozen=True):
+    index: int
+    user_id: int | None
+    name: str
+    cpu_level: str
+    shared: bool
+    away_since: datetime | None
+    stand_in: bool
+    timeouts: int
+    stood_in: int
+    accepted: bool
+
+    @property
+    def person(self) -> bool:
+        """Held by somebody, present or not."""
+        return self.user_id is not None
+
+    @property
+    def automatic(self) -> bool:
+        """A CPU decides for this seat now."""
+        return bool(self.cpu_level) or self.stand_in or self.user_id is None
+
+
+class LiveMatch(msgspec.Struct, frozen=True):
+    id: int
+    number: int
+    state: Any
+    move_count: int
+    prompts: tuple[int | None, ...]
+    first: int
+    seed: bytes
+    seed_hash: str
+    deadline_at: datetime | None
+    next_cpu_at: datetime | None
+    paused: bool
+    ended_by: str
+    results: tuple["LiveResult", ...] = ()
+
+
+class LiveResult(msgspec.Struct, frozen=True):
+    seat: int
+    user_id: int | None
+    name: str
+    cpu_level: str
+    place: int | None
+    score: int | None
+    absent: bool
+
+
+class LogEntry(msgspec.Struct, frozen=True):
+    """A move or another event at the table, as anybody may know it."""
+
+    version: int
+    seat: int | None
+    kind: str
+    """A MadeBy for moves, an EventKind for the rest."""
+    events: tuple[Any, ...] = ()
+    name: str = ""
+    count: int = 0
+
+
+class LiveTable(msgspec.Struct, frozen=True):
+    id: int
+    code: str
+    slug: str
+    options: Any
+    mode: str
+    public: bool
+    seconds: int
+    host_id: int | None
+    status: str
+    version: int
+    expired: bool
+    seats: tuple[LiveSeat, ...]
+    match: LiveMatch | None
+    log: tuple[LogEntry, ...]
+    best: int | None = None
+    """The personal best of whoever played the last match alone (HL-15)."""
+
+    @property
+    def game(self) -> AnyGame:
+        return registry.get(self.slug)
+
+    @property
+    def playing(self) -> bool:
+        return self.status == Status.PLAYING
+
+    @property
+    def casual(self) -> bool:
+        return self.mode != Mode.RANKED
+
+    @property
+    def to_act(self) -> frozenset[int]:
+        if self.match is None or not self.playing:
+            return frozenset()
+        return self.game.to_act(self.match.state)
+
+    def seats_of(self, user_id: int | None) -> tuple[int, ...]:
+        """The seats one person holds; several on one device."""
+        if user_id is None:
+            return ()
+        return tuple(seat.index for seat in self.seats if seat.user_id == user_id)
+
+
+def load(code: str) -> LiveTable | None:
+    """The table as the database has it, in five queries; None where there is none."""
+    table = Table.objects.filter(code=code).first()
+    if table is None:
+        return None
+    match = Match.objects.filter(table=table).order_by("-number").first()
+    game = registry.get(table.game)
+    return LiveTable(
+        id=table.pk,
+        code=table.code,
+        slug=table.game,
+        options=game.Options(**table.options),
+        mode=table.mode,
+        public=table.public,
+        seconds=table.seconds,
+        host_id=table.host_id,
+        status=table.status,
+        version=table.version,
+        expired=table.expired_at is not None,
+        seats=tuple(map(_live_seat, Seat.objects.filter(table=table).order_by("index"))),
+        match=_live_match(game, match) if match else None,
+        log=_log(game, table, match),
+        best=_best(match) if match else None,
+    )
+
+
+def _best(match: Match) -> int | None:
+    if match.seat_count != 1 or match.finished_at is None:
+        return None
+    alone = match.participants.all()[0]
+    best = PersonalBest.objects.filter(user=alone.user_id, game=match.game, options=options_key(match.options))
+    return best.values_list("score", flat=True).first()
+
+
+def _live_seat(seat: Seat) -> LiveSeat:
+    return LiveSeat(**{name: getattr(seat, name) for name in LiveSeat.__struct_fields__})
+
+
+def _live_match(game: AnyGame, match: Match) -> LiveMatch:
+    return LiveMatch(
+        id=match.pk,
+        number=match.number,
+        state=game.load_state(bytes(match.state)),
+        move_count=match.move_count,
+        prompts=tuple(match.prompts),
+        first=match.first,
+        seed=bytes(match.seed),
+        seed_hash=match.seed_hash,
+        deadline_at=match.deadline_at,
+        next_cpu_at=match.next_cpu_at,
+        paused=match.paused_at is not None,
+        ended_by=match.ended_by,
+        results=tuple(map(_live_result, match.participants.all())),
+    )
+
+
+def _live_result(participant: Participant) -> LiveResult:
+    return LiveResult(**{name: getattr(participant, name) for name in LiveResult.__struct_fields__})
+
+
+def _log(game: AnyGame, table: Table, match: Match | None) -> tuple[LogEntry, ...]:
+    events: Iterable[Event] = Event.objects.filter(table=table).order_by("-version", "-id")[:LOG_LENGTH]
+    entries = [
+        LogEntry(version=event.version, seat=event.seat, kind=event.kind, name=event.name, count=event.count)
+        for event in events
+    ]
+    if match is not None:
+        moves: Iterable[Move] = match.moves.order_by("-number")[:LOG_LENGTH]
+        entries += [
+            LogEntry(
+                version=move.version,
+                seat=move.seat,
+                kind=move.made_by,
+                events=game.load_events(msgspec.json.encode(move.events)),
+            )
+            for move in moves
+        ]
+    # A match's last move and its end share a version: the move comes first.
+    entries.sort(key=lambda entry: (entry.version, entry.kind == EventKind.FINISHED))
+    return tuple(entries[-LOG_LENGTH:])
+
+
+def is_move(entry: LogEntry) -> bool:
+    return entry.kind in MadeBy.values
+
+
+class TableCache:
+    """The newest committed state of recently used tables in this process, newest used last.
+
+    Only ever a hint: writers compare and set, and a lost comparison reloads.
+    """
+
+    def __init__(self, size: int = CACHED_TABLES) -> None:
+        self._size = size
+        self._tables: OrderedDict[str, LiveTable] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, code: str) -> LiveTable | None:
+        with self._lock:
+            table = self._tables.get(code)
+            if table is not None:
+                self._tables.move_to_end(code)
+            return table
+
+    def put(self, table: LiveTable) -> None:
+        """Keep this table unless a newer version is kept already."""
+        with self._lock:
+            kept = self._tables.get(table.code)
+            if kept is not None and kept.version > table.version:
+                return
+            self._tables[table.code] = table
+            self._tables.move_to_end(table.code)
+            if len(self._tables) > self._size:
+                self._tables.popitem(last=False)
+
+    def drop(self, code: str) -> None:
+        with self._lock:
+            self._tables.pop(code, None)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._tables.clear()
+
+
+cache = TableCache()

@@ -1,0 +1,30 @@
+"""Tells every process that shows a table that it has changed. Called after commit, from any thread."""
+
+from asgiref.sync import async_to_sync
+from channels.layers import InMemoryChannelLayer, get_channel_layer
+
+from apps.tables import live
+from apps.tables.hub import all_hubs
+
+
+def table_changed(*, code: str) -> None:
+    """Whoever shows this table reads it again."""
+    live.cache.drop(code)
+    for hub in all_hubs():
+        hub.loop.call_soon_threadsafe(hub.read_again, code)
+    _send({"type": "table.changed", "code": code})
+
+
+def seat_gone(*, code: str, user_id: int) -> None:
+    """The sockets through which this person held a seat are closed: 4401."""
+    for hub in all_hubs():
+        hub.loop.call_soon_threadsafe(hub.expel, code, user_id)
+    _send({"type": "seat.gone", "code": code, "user_id": user_id})
+
+
+def _send(message: dict[str, object]) -> None:
+    """One message to every process; none when all there is is this one."""
+    layer = get_channel_layer()
+    if layer is None or isinstance(layer, InMemoryChannelLayer):
+        return
+    async_to_sync(layer.group_send)("tables", message)
