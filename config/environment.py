@@ -3,8 +3,10 @@
 Every name asked for is remembered, so that README's table can be held to the truth by a test.
 """
 
+import contextlib
 import os
 import secrets
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -89,15 +91,12 @@ def kept_secret(path: Path) -> str:
 
 
 def _write_secret(path: Path) -> None:
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.touch(mode=0o600)
-    draft.write_text(secrets.token_urlsafe(64), encoding="ascii")
-    try:
+    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")  # for the owner alone
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(secrets.token_urlsafe(64))
+    with contextlib.suppress(FileExistsError):
         os.link(draft, path)  # never replaces a secret that another process has just made
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
+    os.unlink(draft)
 
 
 def database(url: str, name: str, *, pool_size: int) -> dict[str, object]:

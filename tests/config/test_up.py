@@ -1,0 +1,164 @@
+"""The command that newcomers run, as they run it."""
+
+import http.client
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from tests.site import BASE_DIR, Site, clean_environment
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    running = Site(tmp_path_factory.mktemp("site")).start()
+    yield running
+    running.stop()
+
+
+def manage(*arguments, **env):
+    """(exit code, lines of standard output, lines of standard error)."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=BASE_DIR,
+        env=clean_environment(**env),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
+
+
+def fetch(site, path, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=10)
+    connection.request("GET", path, headers=headers)
+    response = connection.getresponse()
+    body = response.read()
+    connection.close()
+    return response, body
+
+
+def shake_hands(site, path, **headers):
+    """The status that answers a request for a socket."""
+    asked = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=10)
+    connection.request("GET", path, headers=asked | {"Sec-WebSocket-Key": "x3JJHMbDL1EzLkh9GBhXDw=="} | headers)
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def test_address_is_printed_and_answers(site):
+    assert site.url in site.log
+    response, _ = fetch(site, "/en/")
+    assert response.status == 200
+
+
+def test_static_files_are_served_fresh(site):
+    response, body = fetch(site, "/static/css/base.css")
+    assert response.status == 200
+    assert body == (BASE_DIR / "static/css/base.css").read_bytes()
+    assert response.headers["Cache-Control"] == "max-age=0, public"
+
+
+def test_unchanged_static_file_is_not_sent_again(site):
+    first, _ = fetch(site, "/static/css/base.css")
+    again, body = fetch(site, "/static/css/base.css", **{"If-None-Match": first.headers["ETag"]})
+    assert (again.status, body) == (304, b"")
+
+
+def test_missing_static_file_is_404(site):
+    assert fetch(site, "/static/../manage.py")[0].status == 404
+    assert fetch(site, "/static/none.css")[0].status == 404
+
+
+def test_every_response_carries_the_policies(site):
+    for path in ("/en/", "/static/css/base.css", "/nothing-here"):
+        headers = fetch(site, path)[0].headers
+        assert "default-src 'self'" in headers["Content-Security-Policy"]
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "same-origin"
+
+
+def test_foreign_host_is_refused(site):
+    assert fetch(site, "/en/", Host="evil.example")[0].status == 400
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:1", "null", None])
+def test_socket_of_another_origin_is_refused(site, origin):
+    assert shake_hands(site, "/ws/en/tables/none/", **{"Origin": origin} if origin else {}) == 403
+
+
+def test_socket_of_the_same_origin_is_opened(site):
+    assert shake_hands(site, "/ws/en/tables/none/", Origin=site.url) == 101
+    assert shake_hands(site, "/no/such/socket", Origin=site.url) == 101
+
+
+def test_visits_and_refusals_leave_the_log_as_it_was(site):
+    before = site.log
+    for path in ("/en/", "/nothing-here", "/static/none.css"):
+        fetch(site, path)
+    fetch(site, "/en/", Host="evil.example")
+    assert site.log == before
+
+
+def test_site_stops_cleanly_and_starts_again(tmp_path):
+    site = Site(tmp_path).start()
+    port = site.port
+    idle = socket.create_connection(("127.0.0.1", port))
+    assert site.stop() == 0
+    idle.close()
+    assert "Traceback" not in site.log
+    assert site.start().port == port
+    site.kill()
+    assert site.start().port == port
+    assert site.stop() == 0
+
+
+def refused(*arguments, **env):
+    """What `up` says, in one line, when it cannot start."""
+    code, _, errors = manage("up", *arguments, **env)
+    assert code != 0
+    assert len(errors) == 1, errors
+    return errors[0]
+
+
+def test_taken_port_is_one_line(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        line = refused("--port", str(port), DATA_DIR=str(tmp_path))
+    assert line == f"CommandError: Port {port} is taken. Choose another one with --port."
+
+
+@pytest.mark.parametrize("port", ["abc", "65536", "-1", "1.5", ""])
+def test_impossible_port_is_one_line(tmp_path, port):
+    assert "--port must be a number" in refused(f"--port={port}", DATA_DIR=str(tmp_path))
+
+
+def test_unknown_host_is_one_line(tmp_path):
+    assert "Cannot listen on 192.0.2.1:0" in refused("--host", "192.0.2.1", "--port", "0", DATA_DIR=str(tmp_path))
+
+
+def test_unwritable_directory_is_one_line(tmp_path):
+    (tmp_path / "file").touch()
+    line = refused("--port", "0", DATA_DIR=str(tmp_path / "file" / "data"))
+    assert line.startswith("Wrong setting: DATA_DIR")
+
+
+def test_unusable_database_is_one_line(tmp_path):
+    (tmp_path / "upcard.sqlite3").write_bytes(b"not a database" * 100)
+    line = refused("--port", "0", DATA_DIR=str(tmp_path))
+    assert line.endswith("upcard.sqlite3 cannot be used: file is not a database.")
+
+
+@pytest.mark.parametrize(
+    ("env", "line"),
+    [
+        ({"ENVIRONMENT": "prod"}, "Wrong setting: ENVIRONMENT must be development or production, not 'prod'."),
+        ({"CPU_PACE_SECONDS": "fast"}, "Wrong setting: CPU_PACE_SECONDS must be a number, not 'fast'."),
+        ({"ENVIRONMENT": "production"}, "Wrong setting: SECRET_KEY must be set in production."),
+    ],
+)
+def test_wrong_setting_is_one_line(tmp_path, env, line):
+    assert refused("--port", "0", DATA_DIR=str(tmp_path), **env) == line
