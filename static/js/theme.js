@@ -3,6 +3,7 @@
 {
   const root = document.documentElement;
   const keys = ["theme", "deck"];
+  root.setAttribute("data-js", "");
   try {
     for (const key of keys) {
       if ("saved" in root.dataset) localStorage.setItem(`upcard.${key}`, root.dataset[key] ?? "");
