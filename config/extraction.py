@@ -53,6 +53,9 @@ class Message:
         return self.context, self.text
 
 
+type Messages = dict[Key, Message]
+
+
 def languages() -> list[str]:
     """The languages that need a catalogue: all but the one the sources are written in."""
     return [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
@@ -62,10 +65,10 @@ def catalogue_path(folder: Path, language: str) -> Path:
     return folder / language / "LC_MESSAGES" / "django.po"
 
 
-def extract_all() -> dict[Path, dict[Key, Message]]:
+def extract_all() -> dict[Path, Messages]:
     """The messages of each folder of catalogues. A game's holds what only its own files say."""
     site = Path(settings.LOCALE_PATHS[0])
-    found: dict[Path, dict[Key, Message]] = {Path(folder): {} for folder in settings.LOCALE_PATHS}
+    found: dict[Path, Messages] = {Path(folder): {} for folder in settings.LOCALE_PATHS}
     for path in source_files():
         for message in extract_file(path):
             _merge(found[_home_of(path)], message)
@@ -114,14 +117,14 @@ def _home_of(path: Path) -> Path:
     return Path(settings.LOCALE_PATHS[0])
 
 
-def _merge(messages: dict[Key, Message], message: Message) -> None:
+def _merge(messages: Messages, message: Message) -> None:
     known = messages.setdefault(message.key, message)
     known.files |= message.files
     known.plural = known.plural or message.plural
     known.comments += [comment for comment in message.comments if comment not in known.comments]
 
 
-def updated(catalogue: polib.POFile | None, messages: dict[Key, Message], language: str) -> polib.POFile:
+def updated(catalogue: polib.POFile | None, messages: Messages, language: str) -> polib.POFile:
     """A catalogue of exactly these messages, with the translations that ``catalogue`` already has."""
     known = {(entry.msgctxt, entry.msgid): entry for entry in catalogue or () if not entry.obsolete}
     fresh = polib.POFile(wrapwidth=0)
@@ -137,7 +140,7 @@ def updated(catalogue: polib.POFile | None, messages: dict[Key, Message], langua
     return fresh
 
 
-def _order(messages: dict[Key, Message]) -> Callable[[Key], tuple[str, ...]]:
+def _order(messages: Messages) -> Callable[[Key], tuple[str, ...]]:
     """By file, then by text, so that a translator reads what belongs together, and a change moves nothing else."""
     return lambda key: (min(messages[key].files), key[1].casefold(), key[1], key[0] or "")
 

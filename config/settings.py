@@ -27,6 +27,7 @@ ALLOWED_HOSTS = ENV.words("ALLOWED_HOSTS", ("localhost", ".localhost", "127.0.0.
 PUBLIC_URL = ENV.text("PUBLIC_URL").rstrip("/")
 """Where visitors find the site, without a slash at the end; empty for whatever address they asked for."""
 DATABASE_URL = ENV.text("DATABASE_URL")
+DATABASE_POOL_SIZE = ENV.whole("DATABASE_POOL_SIZE", 20, least=1)
 REDIS_URL = ENV.text("REDIS_URL")
 TRUST_PROXY = ENV.flag("TRUST_PROXY")
 HSTS_SECONDS = ENV.whole("HSTS_SECONDS", 365 * 24 * 3600)
@@ -101,7 +102,7 @@ TEMPLATES = [
 
 DATABASES = {
     "default": (
-        database(DATABASE_URL, "DATABASE_URL", pool_size=ENV.whole("DATABASE_POOL_SIZE", 20, least=1))
+        database(DATABASE_URL, "DATABASE_URL", pool_size=DATABASE_POOL_SIZE)
         if DATABASE_URL
         else sqlite(DATA_DIR / "upcard.sqlite3")
     )

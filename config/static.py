@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 
-class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
+class StaticFilesMiddleware(WhiteNoiseMiddleware):
     """WhiteNoise, which alone knows only synchronous requests and would move every page into a thread."""
 
     sync_capable = True

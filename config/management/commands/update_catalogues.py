@@ -16,25 +16,29 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="only say what would change")
+        parser.add_argument("--check", action="store_true", help="write nothing; fail where something is to be done")
 
-    def handle(self, *, dry_run: bool, verbosity: int, **options: Any) -> None:
+    def handle(self, *, check: bool, verbosity: int, **options: Any) -> None:
         """Raises CommandError where babel, a development dependency, is missing."""
         if find_spec("babel") is None:
             raise CommandError("babel is missing: install the development dependencies with `uv sync`.")
-        for folder, messages in extraction.extract_all().items():
-            for language in extraction.languages():
-                path = extraction.catalogue_path(folder, language)
-                missing = update(path, messages, language, dry_run=dry_run)
-                if verbosity and (messages or path.exists()):
-                    self.stdout.write(f"{path}: {len(messages)} messages, {missing} to translate")
+        to_do = sum(
+            self.update(extraction.catalogue_path(folder, language), messages, language, write=not check)
+            for folder, messages in extraction.extract_all().items()
+            for language in extraction.languages()
+        )
+        if check and to_do:
+            raise CommandError("Catalogues are behind the sources: run `manage.py update_catalogues` and translate.")
 
-
-def update(path: Path, messages: dict[extraction.Key, extraction.Message], language: str, *, dry_run: bool) -> int:
-    """Rewrite one catalogue, where that changes it, and say how many messages wait for a translation."""
-    known = polib.pofile(str(path), encoding="utf-8", wrapwidth=0) if path.exists() else None
-    fresh = extraction.updated(known, messages, language)
-    if not dry_run and (messages or known is not None) and str(fresh) != str(known):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.save(str(path))
-    return sum(not entry.translated() for entry in fresh)
+    def update(self, path: Path, messages: extraction.Messages, language: str, *, write: bool) -> int:
+        """Rewrite one catalogue, where that changes it, and say how much is to be done in it."""
+        known = polib.pofile(str(path), encoding="utf-8", wrapwidth=0) if path.exists() else None
+        fresh = extraction.updated(known, messages, language)
+        changed = (bool(messages) or known is not None) and str(fresh) != str(known)
+        if changed and write:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fresh.save(str(path))
+        missing = sum(not entry.translated() for entry in fresh)
+        if changed or missing:
+            self.stdout.write(f"{path}: {len(messages)} messages, {missing} to translate")
+        return missing + changed
