@@ -57,7 +57,8 @@ class Hard:
                 return lookout.guessed(move, height, view.streak, PLIES)
             return lookout.banked(view.streak)
 
-        return max(offered(view.current, view.streak, view.options.ace_high), key=value)
+        # The first of equals is taken: reversed, so that a turn which can only stay as good is banked.
+        return max(reversed(offered(view.current, view.streak, view.options.ace_high)), key=value)
 
 
 class _Lookout:

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from apps.games.kernel.errors import BadMove
+from apps.games.kernel.errors import BadMove, OptionError
 from apps.games.kernel.game import AnyGame
 
 
@@ -24,12 +24,19 @@ class Record(msgspec.Struct, frozen=True):
 def replay(game: AnyGame, record: Record) -> Any:
     """The state after all moves of the record.
 
-    Raises BadMove for another game or version, and whatever ``deal`` and ``play`` refuse.
+    Raises BadMove for another game or version, OptionError for settings that the game does not have,
+    and whatever ``deal`` and ``play`` refuse.
     """
     if (record.game, record.version) != (game.slug, game.version):
         raise BadMove("bad-message", reason="other-version")
-    options = game.Options(**record.options)
-    state = game.deal(options, seats=record.seats, seed=record.seed, first=record.first)
+    state = game.deal(_options(game, record), seats=record.seats, seed=record.seed, first=record.first)
     for seat, move in record.moves:
         state = game.play(state, seat, game.load_move(move))
     return state
+
+
+def _options(game: AnyGame, record: Record) -> Any:
+    try:
+        return game.Options(**record.options)
+    except TypeError:
+        raise OptionError("bad-option") from None
