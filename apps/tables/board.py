@@ -8,7 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
+from apps.games import wording
 from apps.games.kernel.game import BoardFacts, Mode, SeatFacts
+from apps.rulebook.pages import Page
 from apps.tables.live import LiveResult, LiveTable, LogEntry, is_move
 from apps.tables.models import LEVEL_LABELS, MODE_LABELS, EventKind, MadeBy, Status
 
@@ -39,9 +41,11 @@ def context(table: LiveTable, audience: Audience) -> dict[str, Any]:
         "letters": audience.letters,
         "seats": seats,
         "you": you,
+        "your_name": seats[you].name if you is not None else "",
         "host": audience.host,
         "title": _title(table, you),
         "subtitle": _subtitle(table),
+        "places": [_place(table, seat) for seat in seats],
         "log": _log(table, seats),
         **_board(table, audience, seats, you),
         **_dock(table, audience, seats, you),
@@ -73,6 +77,12 @@ def seat_names(table: LiveTable) -> tuple[str, ...]:
     )
 
 
+def _place(table: LiveTable, seat: SeatFacts) -> dict[str, Any]:
+    """A seat before the first deal."""
+    host = table.host_id is not None and table.seats[seat.index].user_id == table.host_id
+    return {"seat": seat, "tags": [*([gettext("host")] if host else []), *wording.seat_tags(seat)]}
+
+
 def cpu_name(number: int) -> str:
     return gettext("CPU %(number)s") % {"number": number} if number else gettext("CPU")
 
@@ -91,7 +101,9 @@ def _table(table: LiveTable) -> dict[str, Any]:
         "match": table.match.number if table.match else 0,
         "seed_hash": table.match.seed_hash if table.match else "",
         "seed": table.match.seed.hex() if table.match and table.status == Status.FINISHED else "",
-        "board": f"games/{table.slug}/board.html",
+        "summary": table.game.summary(table.options),
+        "rules_url": Page("game", table.slug).url(),
+        **{f"{part}_partial": f"games/{table.slug}/board.html#{part}" for part in ("seats", "felt", "dock", "side")},
         "style": f"games/{table.slug}/board.css",
     }
 
@@ -215,7 +227,14 @@ def _results(table: LiveTable, seats: tuple[SeatFacts, ...], you: int | None) ->
     results = sorted((r for r in table.match.results if r.place is not None), key=lambda r: (r.place, r.seat))
     names = dict(_result_names(table.match.results))
     rows = [
-        {"place": r.place, "name": names[r.seat], "score": r.score, "you": r.seat == you, "seat": r.seat}
+        {
+            "place": r.place,
+            "place_text": gettext("%(place)s.") % {"place": r.place},
+            "name": names[r.seat],
+            "score": r.score,
+            "you": r.seat == you,
+            "seat": r.seat,
+        }
         for r in results
     ]
     return {
