@@ -6,6 +6,7 @@ from django.urls import include, path
 from apps.rulebook import views as rulebook
 from apps.rulebook.sitemaps import SITEMAPS
 from apps.tables import views as tables
+from config.health import healthz
 
 urlpatterns = [
     path("admin/", admin.site.urls),
@@ -17,6 +18,7 @@ urlpatterns = [
     ),
     path("robots.txt", rulebook.robots, name="robots"),
     path("favicon.ico", rulebook.favicon),
+    path("healthz", healthz, name="healthz"),
     path("", tables.root, name="root"),
     path("t/<slug:code>/", tables.follow_link, name="link"),
     *i18n_patterns(
