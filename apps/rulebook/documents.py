@@ -28,6 +28,8 @@ class Matter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     title: str
     heading: str
     description: str
+    preview: tuple[str, str] = ("", "")
+    """The two lines on the picture that links to the page show, where it has one of its own."""
     updated: date
 
 
