@@ -200,8 +200,8 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 # The table's clock: how long a CPU seems to think, in how many processes, with how many roll-outs
 # a move at most, and how often due work is looked for.
 CPU_PACE_SECONDS = ENV.number("CPU_PACE_SECONDS", 1.0)
-CPU_PROCESSES = ENV.whole("CPU_PROCESSES", 1)
-CPU_EFFORT = ENV.whole("CPU_EFFORT", 60)
+CPU_PROCESSES = ENV.whole("CPU_PROCESSES", 1, least=1)
+CPU_EFFORT = ENV.whole("CPU_EFFORT", 60, least=1)
 CLOCK_TICK_SECONDS = ENV.number("CLOCK_TICK_SECONDS", 0.2, least=0.01)
 
 # Who runs the site, as the law wants it shown; `check --deploy` asks for what is missing.
