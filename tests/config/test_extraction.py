@@ -129,7 +129,7 @@ def test_broken_catalogue_leaves_the_old_one(tmp_path, settings):
     settings.LOCALE_PATHS = [tmp_path]
     path = tmp_path / "fr/LC_MESSAGES/django.po"
     path.parent.mkdir(parents=True)
-    path.write_text('nothing like a catalogue\n', encoding="utf-8")
+    path.write_text("nothing like a catalogue\n", encoding="utf-8")
     with pytest.raises(OSError, match=r"django\.po"):
         catalogues.compile_stale()
     assert [file.name for file in path.parent.iterdir()] == ["django.po"]
