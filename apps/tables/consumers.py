@@ -51,6 +51,8 @@ class TableConsumer(AsyncWebsocketConsumer):
         self.bucket = TokenBucket(MOVES)
         self.shown: Mapping[str, str] = {}
         self.version: int | None = None
+        self.noticed = True
+        """The page may show a notice, which goes with the next change."""
         self.joined = False
         try:
             table = await current_table(self.code)
@@ -104,9 +106,10 @@ class TableConsumer(AsyncWebsocketConsumer):
 
     async def _refuse(self, refusal: Refusal) -> None:
         """Say why, and in case the page is behind, show the table as it is."""
-        await self.send(render_notice(refusals.notice(refusal, self.language), self.language))
         if refusal.code == "stale":
             await self._show_all(since=self.version)
+        await self.send(render_notice(refusals.notice(refusal, self.language), self.language))
+        self.noticed = True
 
     async def _show_all(self, *, since: int | None) -> None:
         table = await current_table(self.code)
@@ -128,6 +131,9 @@ class TableConsumer(AsyncWebsocketConsumer):
         """Send what has changed; never anything older than what is shown."""
         if self.version is None or rendering.version < self.version:
             return
+        if self.noticed and rendering.version > self.version:
+            await self.send(render_notice(None, self.language))
+            self.noticed = False
         await self._send(rendering, since=self.version, full=False)
 
     async def _send(self, rendering: Rendering, *, since: int | None, full: bool) -> None:

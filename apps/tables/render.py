@@ -7,6 +7,7 @@ import msgspec
 from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from apps.tables import board
 from apps.tables.board import Audience
@@ -36,10 +37,7 @@ class Rendering(msgspec.Struct, frozen=True):
     def _said(self, since: int) -> list[str]:
         with translation.override(self.audience.language):
             lines = board.announcements(self.table, self.audience, since=since)
-        if not lines:
-            return []
-        body = format_html_join("", "<p>{}</p>", ((line,) for line in lines))
-        return [format_html('<div id="announce" hx-swap-oob="beforeend:#live">{}</div>', body)]
+        return [_announce(lines)] if lines else []
 
 
 def render(table: LiveTable, audience: Audience) -> Rendering:
@@ -50,7 +48,14 @@ def render(table: LiveTable, audience: Audience) -> Rendering:
     return Rendering(version=table.version, regions=regions, table=table, audience=audience)
 
 
-def render_notice(notice: Mapping[str, Any], language: str) -> str:
-    """The ``#notice`` region alone: a refusal, or a word of welcome."""
+def render_notice(notice: Mapping[str, Any] | None, language: str) -> str:
+    """The ``#notice`` region alone, said too: a refusal, or a word of welcome. None takes it away."""
     with translation.override(language):
-        return render_to_string(f"{PAGE}#notice", {"notice": notice})
+        region = render_to_string(f"{PAGE}#notice", {"notice": notice})
+    return region + (_announce([str(notice["text"])]) if notice else "")
+
+
+def _announce(lines: list[str]) -> SafeString:
+    """Lines for the page's one live region."""
+    body = format_html_join("", "<p>{}</p>", ((line,) for line in lines))
+    return format_html('<div id="announce" hx-swap-oob="beforeend:#live">{}</div>', body)

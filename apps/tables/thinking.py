@@ -3,10 +3,13 @@
 import asyncio
 import logging
 import multiprocessing
+import os
 import secrets
+import signal
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from random import Random
+from threading import Thread
 from typing import Any
 
 from django.conf import settings
@@ -22,9 +25,23 @@ def _get_pool() -> ProcessPoolExecutor:
     global _pool
     if _pool is None:
         _pool = ProcessPoolExecutor(
-            max_workers=settings.CPU_PROCESSES, mp_context=multiprocessing.get_context("forkserver")
+            max_workers=settings.CPU_PROCESSES,
+            mp_context=multiprocessing.get_context("forkserver"),
+            initializer=_begin_child,
         )
     return _pool
+
+
+def _begin_child() -> None:
+    """A child ends with its parent, however that ends: Ctrl+C is the parent's to answer, a kill it cannot."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(0)
 
 
 async def choose(slug: str, level: str, view: Any) -> bytes:

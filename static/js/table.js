@@ -22,6 +22,7 @@ document.addEventListener("htmx:wsOpen", () => (asked = false));
 document.addEventListener("htmx:wsBeforeMessage", (event) => {
   const message = parse(event.detail.message);
   const table = message.getElementById("table");
+  if (!table) mute = false; // a notice speaks for itself
   if (table && !admit(table.dataset, message.getElementById("announce") !== null, event.detail.socketWrapper)) {
     event.preventDefault();
     return;
@@ -102,15 +103,14 @@ function restore(state) {
 }
 
 function refocus({ focus, caret, region }) {
-  if (focus) wanted = focus;
   const active = document.activeElement;
-  const idle = !active || active === document.body || active.hasAttribute("data-region");
-  if (!idle) return;
+  if (focus && focus !== region) wanted = focus;
+  if (active && active !== document.body && !active.hasAttribute("data-region")) return;
   const target = document.getElementById(wanted);
   if (target) {
     if (target !== active) target.focus({ preventScroll: true });
     if (caret && target.id === focus) target.setSelectionRange(...caret);
-  } else if (region) {
+  } else if (region && active?.id !== region) {
     // What was focused is gone, like a move that has been made: stay where the next one will appear.
     const place = document.getElementById(region);
     place?.setAttribute("tabindex", "-1");

@@ -1,0 +1,30 @@
+// What one does to a table beside moves, without losing one's place on the page: the form is posted
+// from here, and what it changes arrives by socket. What changes who one is (taking a seat, leaving)
+// loads the page anew, as everything does without this script.
+//
+// What it reads: form[data-do], #net[data-shown] while there is no connection, #notice, #live.
+
+const HERE = ["cpu", "start", "rematch", "accept", "reveal"];
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!HERE.includes(form.dataset.do) || document.querySelector("#net[data-shown]")) return;
+  event.preventDefault();
+  post(form, event.submitter).catch(() => form.submit());
+});
+
+async function post(form, button) {
+  if (button?.getAttribute("aria-disabled") === "true") return;
+  const answer = await fetch(form.action, { method: "POST", body: new FormData(form, button), redirect: "manual" });
+  if (answer.type !== "opaqueredirect") refuse(await answer.text());
+}
+
+// A refusal comes as the whole page; its notice is what is new.
+function refuse(html) {
+  const notice = new DOMParser().parseFromString(html, "text/html").getElementById("notice");
+  if (!notice) return location.reload();
+  document.getElementById("notice")?.replaceWith(document.adoptNode(notice));
+  const line = document.createElement("p");
+  line.textContent = notice.textContent.trim();
+  document.getElementById("live")?.append(line);
+}
