@@ -132,6 +132,10 @@ def _group(line: str) -> tuple[str, list[tuple[str, bool]]]:
     return label.strip(), [(card.removeprefix("-"), card.startswith("-")) for card in cards.split()]
 
 
+def _code(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: dict[str, Setting]) -> str:
+    return f"<code>{escape(fill(tokens[index].content, env['setting']))}</code>"
+
+
 def _question(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: dict[str, Setting]) -> str:
     token = tokens[index]
     if token.nesting < 0:
@@ -153,6 +157,7 @@ def _parser() -> MarkdownIt:
     parser.use(deflist_plugin).use(container_plugin, QUESTION, render=_question)
     parser.inline.ruler.before("escape", "fact", _fact_rule)
     parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("code_inline", _code)
     parser.add_render_rule("link_open", _link)
     return parser
 

@@ -1,9 +1,10 @@
 """Pages that are the same bytes for everyone: rendered without the request, so that nobody's data can be in them."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, time
-from functools import lru_cache
+from functools import lru_cache, wraps
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponsePermanentRedirect
@@ -25,6 +26,22 @@ MAX_AGE: Final = 600
 """Seconds for which a browser or proxy may show a page without asking again."""
 
 
+type View = Callable[..., HttpResponseBase]
+
+
+def cookieless(view: View) -> View:
+    """Reads no cookie and sets none, not even in answer to a broken one, which middleware would replace."""
+
+    @wraps(view)
+    def without_cookies(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        request.COOKIES = {}
+        request.META.pop("CSRF_COOKIE_NEEDS_UPDATE", None)
+        return view(request, *args, **kwargs)
+
+    return without_cookies
+
+
+@cookieless
 @require_safe
 def show(request: HttpRequest, name: str, game: str = "") -> HttpResponseBase:
     """A page of the rulebook; from the address of another language on to the right one."""
