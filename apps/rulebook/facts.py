@@ -74,7 +74,6 @@ def site_facts() -> dict[str, int | str]:
         "cookie.session.days": settings.SESSION_COOKIE_AGE // 86400,
         "cookie.csrf": settings.CSRF_COOKIE_NAME,
         "cookie.csrf.days": settings.CSRF_COOKIE_AGE // 86400,
-        "cookie.language": settings.LANGUAGE_COOKIE_NAME,
     }
 
 
