@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext, pgettext
 
 from apps.games import wording
@@ -179,7 +180,7 @@ def _verdict(event: Turned, seats: tuple[SeatFacts, ...]) -> str:
 
 
 def _comparison(event: Turned) -> str:
-    card = {"card": wording.card_name(event.card)}
+    card = {"card": capfirst(wording.card_name(event.card))}
     if rank_of(event.card) == rank_of(event.previous):
         return gettext("%(card)s is of the same rank.") % card
     rises = event.higher == event.hit

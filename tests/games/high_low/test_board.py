@@ -109,7 +109,7 @@ def test_whoever_waits_is_offered_nothing() -> None:
 
 def test_the_last_event_is_said_under_the_card() -> None:
     said = drawn(position("9S", "JD", streak=1), last=(turned("JD"),))["said"]
-    assert said == {"lead": "Mira: hit.", "text": "jack of diamonds is higher."}
+    assert said == {"lead": "Mira: hit.", "text": "Jack of diamonds is higher."}
 
 
 @pytest.mark.parametrize(
