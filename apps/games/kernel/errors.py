@@ -16,13 +16,6 @@ class Refusal(Exception):
         self.code = code
         self.params = params
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.code, self.params)
-
-
-def _rebuild(kind: type[Refusal], code: str, params: dict[str, object]) -> Refusal:
-    return kind(code, **params)
-
 
 class IllegalMove(Refusal):
     """A well-formed move that the rules do not allow now (``illegal``, ``not-your-turn``, ``finished``)."""

@@ -142,6 +142,10 @@ class TestLastTurn:
                 decided = choice(Hard(), self.last(current, streak=streak, scores=scores))
                 assert decided == choice(Hard(), position(current, streak=streak))
 
+    def test_it_reckons_for_its_own_seat(self):
+        behind = position("7D", streak=4, scores=(9, 4), turns_taken=(3, 2), turn=1)
+        assert choice(Hard(), behind) != BANK
+
     def test_alone_it_plays_for_points_to_the_end(self):
         state = position("7D", streak=3, scores=(2,), turns_taken=(2,))
         assert choice(Hard(), state) == choice(Hard(), position("7D", streak=3, scores=(2,)))
