@@ -1,6 +1,8 @@
 """The command that newcomers run, as they run it."""
 
+import gzip
 import http.client
+import re
 import socket
 import subprocess
 import sys
@@ -162,3 +164,50 @@ def test_unusable_database_is_one_line(tmp_path):
 )
 def test_wrong_setting_is_one_line(tmp_path, env, line):
     assert refused("--port", "0", DATA_DIR=str(tmp_path), **env) == line
+
+
+@pytest.fixture(scope="module")
+def production(tmp_path_factory):
+    """A site as it runs behind a proxy that ends TLS."""
+    data_dir = tmp_path_factory.mktemp("production")
+    running = Site(
+        data_dir,
+        ENVIRONMENT="production",
+        SECRET_KEY="correct-horse-battery-staple-and-then-thirty-more-characters",
+        ALLOWED_HOSTS="play.example",
+        PUBLIC_URL="https://play.example",
+        DATABASE_URL=f"sqlite:///{data_dir}/upcard.sqlite3",
+        TRUST_PROXY="1",
+    ).start()
+    yield running
+    running.stop()
+
+
+PROXIED = {"Host": "play.example", "X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.7"}
+
+
+def test_production_insists_on_https(production):
+    response, _ = fetch(production, "/en/", Host="play.example")
+    assert (response.status, response.headers["Location"]) == (301, "https://play.example/en/")
+    response, _ = fetch(production, "/en/", **PROXIED)
+    assert response.status == 200
+    assert response.headers["Strict-Transport-Security"].startswith("max-age=31536000")
+
+
+def test_production_serves_hashed_and_compressed_files(production):
+    _, page = fetch(production, "/en/", **PROXIED)
+    path = re.search(rb'href="(/static/css/[a-z]+\.[0-9a-f]{12}\.css)"', page)[1].decode()
+    response, body = fetch(production, path, **PROXIED, **{"Accept-Encoding": "gzip"})
+    assert response.headers["Cache-Control"] == "max-age=315360000, public, immutable"
+    assert response.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(body)
+
+
+def test_production_is_asked_for_its_health_without_tls(production):
+    response, body = fetch(production, "/healthz", Host="play.example")
+    assert (response.status, body) == (200, b"ok")
+
+
+def test_production_opens_sockets_to_its_pages_alone(production):
+    assert shake_hands(production, "/ws/en/tables/none/", **PROXIED, Origin="https://play.example") == 101
+    assert shake_hands(production, "/ws/en/tables/none/", **PROXIED, Origin="https://evil.example") == 403

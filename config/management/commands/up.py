@@ -15,7 +15,6 @@ from django.core.management.base import BaseCommand, CommandError
 from twisted.internet import defer, reactor
 
 from apps.tables import clock
-from config.asgi import application
 
 log = logging.getLogger(__name__)
 
@@ -74,6 +73,8 @@ class Site:
     """The server with the clock beside it. Neither outlives the other."""
 
     def __init__(self, address: str, port: int, *, announce: Callable[[str], None]) -> None:
+        from config.asgi import application  # now, since it looks at the static files only once
+
         self.address = address
         self.announce = announce
         self.clock: asyncio.Task[None] | None = None
