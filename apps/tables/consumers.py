@@ -64,11 +64,12 @@ class TableConsumer(AsyncWebsocketConsumer):
     async def _join(self, table: LiveTable) -> None:
         self.joined = True
         await hub().join(self)
+        moves = 0
         if self.user_id is not None and table.seats_of(self.user_id):
             moves = await attendance.came(self.code, self.user_id)
-            if moves:
-                await self.send(render_notice(refusals.welcome_back(moves, self.language), self.language))
         await self._show_all(since=None)
+        if moves:
+            await self._notify(refusals.welcome_back(moves, self.language))
 
     async def disconnect(self, code: int) -> None:
         if not self.joined:
@@ -108,8 +109,11 @@ class TableConsumer(AsyncWebsocketConsumer):
         """Say why, and in case the page is behind, show the table as it is."""
         if refusal.code == "stale":
             await self._show_all(since=self.version)
-        await self.send(render_notice(refusals.notice(refusal, self.language), self.language))
+        await self._notify(refusals.notice(refusal, self.language))
+
+    async def _notify(self, notice: Mapping[str, str]) -> None:
         self.noticed = True
+        await self.send(render_notice(notice, self.language))
 
     async def _show_all(self, *, since: int | None) -> None:
         table = await current_table(self.code)

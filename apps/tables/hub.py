@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Coroutine, Iterable
+from contextvars import Context
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -154,8 +155,11 @@ class Hub:
             await layer.group_send("tables", {"type": "table.changed", "code": code, "version": version})
 
     def spawn(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run something beside, kept until it is done, its failure logged."""
-        task = self.loop.create_task(coroutine)
+        """Run something beside, kept until it is done, its failure logged.
+
+        Whoever causes it lends it nothing: neither a language nor a request's thread, which ends first.
+        """
+        task = self.loop.create_task(coroutine, context=Context())
         self._tasks.add(task)
         task.add_done_callback(self._done)
         return task

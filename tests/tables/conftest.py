@@ -1,70 +1,117 @@
-"""Tables, people and a client that knows no rules."""
+"""What tests of tables stand on: nothing remembered from the test before, quick CPUs, time that can be set."""
 
-import re
-from collections.abc import Iterator
-from html.parser import HTMLParser
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
-from django.test import Client
+import pytest_asyncio
+from django.core.cache.backends import base, locmem
+from django.test import AsyncClient
+from django.utils import timezone
 
 from apps.games import registry
-from apps.tables import live, thinking
+from apps.tables import attendance, clock, live, thinking, views
+from tests.tables.pages import Page, code_of, forms, open_table
+
+__all__ = ["Page", "code_of", "forms", "open_table"]
 
 
 @pytest.fixture(autouse=True)
-def nothing_cached() -> Iterator[None]:
-    live.cache.clear()
+def nothing_kept() -> Iterator[None]:
+    """Tables, rate limits and CPUs' processes belong to one test."""
+    forget()
     yield
+    forget()
+
+
+def forget() -> None:
     live.cache.clear()
-    thinking.shut_down()
+    views._moves.clear()
+    views._tables.clear()
 
 
-class Forms(HTMLParser):
-    """The forms of a page with their hidden fields, and the attributes of ``#table``."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.moves: list[dict[str, str]] = []
-        self.deeds: list[str] = []
-        self.table: dict[str, str | None] = {}
-        self.notice: dict[str, str | None] = {}
-        self._form: dict[str, str] | None = None
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        if found.get("id") == "table":
-            self.table = found
-        if found.get("id") == "notice":
-            self.notice = found
-        if tag == "form" and "data-move" in found:
-            self._form = {"action": found["action"] or ""}
-        elif tag == "form" and "data-do" in found:
-            self.deeds.append(found["data-do"] or "")
-        elif tag == "input" and self._form is not None and found.get("type") == "hidden":
-            self._form[found["name"] or ""] = found["value"] or ""
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "form" and self._form is not None:
-            self.moves.append(self._form)
-            self._form = None
+@pytest.fixture(autouse=True)
+def quick(settings, monkeypatch) -> None:
+    """CPUs that take a human second, and a grace for reloads, would make every test wait."""
+    settings.CPU_PACE_SECONDS = 0
+    settings.CLOCK_TICK_SECONDS = 0.01
+    monkeypatch.setattr(attendance, "GRACE_SECONDS", 0)
 
 
-def forms(html: str | bytes) -> Forms:
-    return Forms(html.decode() if isinstance(html, bytes) else html)
+@pytest.fixture
+def think_here(monkeypatch) -> None:
+    """CPUs think in this process: the child processes have tests of their own."""
+
+    async def think(job, *arguments):
+        return job(*arguments)
+
+    monkeypatch.setattr(thinking, "_think", think)
 
 
-def open_table(client: Client, game: str, *, language: str = "en", **fields: object) -> str:
-    """Open a table through the new-table page; its address."""
-    response = client.post(f"/{language}/tables/new/", {"game": game, "name": "Ada", **fields})
-    assert response.status_code == 303, response.content.decode()
-    return response["Location"]
+class Time:
+    """The time that the site sees, in the database and in the cache."""
+
+    def __init__(self) -> None:
+        self.ahead = timedelta(0)
+        self._now = timezone.now
+
+    def now(self) -> datetime:
+        return self._now() + self.ahead
+
+    def go(self, **by: float) -> datetime:
+        """Let time go by; what time it is then."""
+        self.ahead += timedelta(**by)
+        return self.now()
 
 
-def code_of(address: str) -> str:
-    found = re.search(r"/tables/([a-z0-9]+)/", address)
-    assert found
-    return found[1]
+@pytest.fixture
+def time(monkeypatch) -> Time:
+    """Time goes by as ever, and leaps when the test says so."""
+    leaping = Time()
+    monkeypatch.setattr(timezone, "now", leaping.now)
+    for module in (base, locmem):
+        monkeypatch.setattr(module, "time", SimpleNamespace(time=lambda: leaping.now().timestamp()))
+    return leaping
+
+
+@pytest.fixture
+def ticking() -> Callable[[], object]:
+    """``async with ticking():`` a clock runs, as in the one-process server."""
+
+    @asynccontextmanager
+    async def run() -> AsyncIterator[asyncio.Task[None]]:
+        task = asyncio.create_task(clock.run())
+        try:
+            yield task
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    return run
+
+
+@pytest_asyncio.fixture
+async def enter() -> AsyncIterator[Callable[..., object]]:
+    """``await enter(visitor, address)`` opens a table's page of a visitor by socket; closed after the test."""
+    opened: list[Page] = []
+
+    async def open_page(visitor: AsyncClient | None, address: str, **options) -> Page:
+        page = Page(visitor, address, **options)
+        opened.append(page)
+        return await page.open()
+
+    yield open_page
+    for page in opened:
+        await page.close()
+
+
+@pytest.fixture
+def visitors() -> Callable[[], AsyncClient]:
+    """Browsers with cookies of their own."""
+    return AsyncClient
 
 
 @pytest.fixture(params=[game.slug for game in registry.all_games()])
