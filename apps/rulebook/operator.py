@@ -21,6 +21,9 @@ SETTINGS: Final[Mapping[str, str]] = {
 NOT_APPLICABLE: Final = "-"
 """For what an operator does not have, such as a register entry: its line is left out."""
 
+INDISPENSABLE: Final = frozenset({"name", "address", "email"})
+"""No operator is without these."""
+
 
 class Operator(msgspec.Struct, frozen=True):
     """Each fact as it is shown; empty while it is not filled in."""
@@ -34,8 +37,12 @@ class Operator(msgspec.Struct, frozen=True):
     host: str = ""
 
     def missing(self) -> tuple[str, ...]:
-        """The names of the environment variables that are not set."""
-        return tuple(setting for field, setting in SETTINGS.items() if not getattr(self, field))
+        """The settings, and environment variables, that still have to be filled in."""
+        return tuple(setting for field, setting in SETTINGS.items() if self._lacks(field))
+
+    def _lacks(self, field: str) -> bool:
+        value = getattr(self, field)
+        return not value or (value == NOT_APPLICABLE and field in INDISPENSABLE)
 
 
 def operator() -> Operator:
@@ -45,11 +52,13 @@ def operator() -> Operator:
 @register(Tags.compatibility, deploy=True)
 def check_operator(app_configs: Any = None, **kwargs: Any) -> list[CheckMessage]:
     """A public site says who runs it: one error for each fact that is missing."""
-    return [
-        Error(
-            f"{name} is not set, and the legal notice needs it.",
-            hint=f"Set the environment variable {name}; “{NOT_APPLICABLE}” leaves the line out.",
-            id="rulebook.E001",
-        )
-        for name in operator().missing()
-    ]
+    return [_error(field, setting) for field, setting in SETTINGS.items() if setting in operator().missing()]
+
+
+def _error(field: str, setting: str) -> Error:
+    way_out = "" if field in INDISPENSABLE else f"; “{NOT_APPLICABLE}” leaves the line out"
+    return Error(
+        f"{setting} is not set, and the legal notice needs it.",
+        hint=f"Set the environment variable {setting}{way_out}.",
+        id="rulebook.E001",
+    )

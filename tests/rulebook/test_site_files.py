@@ -95,8 +95,13 @@ def test_check_asks_for_every_missing_fact_when_deploying(settings):
 
 
 def test_check_is_content_once_everything_is_filled_in(settings):
-    fill_in(settings, **dict.fromkeys(operator.SETTINGS, "-"))
+    fill_in(settings, **dict.fromkeys(operator.SETTINGS, "-") | {"name": "A", "address": "B", "email": "c@d.example"})
     assert not operator_errors(deploy=True)
+
+
+def test_no_operator_is_without_a_name_and_an_address(settings):
+    fill_in(settings, **dict.fromkeys(operator.SETTINGS, "-"))
+    assert len(operator_errors(deploy=True)) == len(operator.INDISPENSABLE)
 
 
 @every_language

@@ -77,6 +77,11 @@ def test_russian_writes_yo(name):
 
 
 @every_text
+def test_russian_dash_never_begins_a_line(name):
+    assert " —" not in text_of(name, "ru")
+
+
+@every_text
 def test_every_plural_has_its_languages_number_of_forms(name):
     """A missing form would raise while rendering; here for every page at once."""
     for language in LANGUAGES:
