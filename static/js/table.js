@@ -4,7 +4,7 @@
 //
 // What it reads: #table (data-version, data-full on a complete message, data-title, data-turn while it
 // is the viewer's turn), #live, #announce, data-region on every region that may hold the focus,
-// data-keep-scroll on boxes that scroll; ids on whatever can be focused.
+// data-keep-scroll on boxes that scroll; #notice; ids on whatever can be focused.
 
 const LIVE_LINES = 50;
 
@@ -43,7 +43,13 @@ document.addEventListener("htmx:wsAfterMessage", () => {
   tell();
 });
 
-document.addEventListener("htmx:wsAfterSend", (event) => event.target.setAttribute("data-sent", ""));
+// A new attempt: what was said about the last one has been read.
+document.addEventListener("htmx:wsAfterSend", (event) => {
+  event.target.setAttribute("data-sent", "");
+  const notice = document.getElementById("notice");
+  notice?.replaceChildren();
+  notice?.removeAttribute("data-code");
+});
 
 function parse(html) {
   const holder = document.createElement("template");
