@@ -19,9 +19,20 @@ LOCALES: Final = {"en": "en_GB", "fr": "fr_FR", "de": "de_DE", "ru": "ru_RU"}
 
 def page_context(page: Page, origin: str, who: Operator) -> dict[str, Any]:
     """Everything a page shows; ``origin`` is scheme and host, for addresses that leave the site."""
+    shared = _shared_context(page, origin) | {"operator": who}
+    if page.game:
+        return shared | _rules_context(page, origin, who, game_rules(page.game, page.language).matter)
+    if page.name == "hub":
+        return shared | {"games": [_game_line(game) for game in registry.all_games()]}
+    if page.name == "imprint":
+        return shared | {"missing": who.missing(), "operator_lines": _operator_lines(who)}
+    return shared
+
+
+def _shared_context(page: Page, origin: str) -> dict[str, Any]:
     document = page.document()
     trail = structured.trail_of(page)
-    shared = {
+    return {
         "cookieless": True,
         "page": page,
         "matter": document.matter,
@@ -31,15 +42,9 @@ def page_context(page: Page, origin: str, who: Operator) -> dict[str, Any]:
         "alternates": page.alternates(),
         "locale": LOCALES[page.language],
         "preview": origin + preview_picture(page.game),
-        "operator": who,
-        "missing": bool(who.missing()) and page.name == "imprint",
-        "operator_lines": _operator_lines(who),
         "trail": trail,
         "data": [structured.breadcrumbs(origin, trail)],
     }
-    if page.game:
-        return shared | _rules_context(page, origin, who, game_rules(page.game, page.language).matter)
-    return shared | {"games": [_game_line(game) for game in registry.all_games()] if page.name == "hub" else []}
 
 
 def _rules_context(page: Page, origin: str, who: Operator, matter: RulesMatter) -> dict[str, Any]:

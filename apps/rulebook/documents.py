@@ -29,7 +29,7 @@ class Matter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     heading: str
     description: str
     preview: tuple[str, str] = ("", "")
-    """The two lines on the picture that links to the page show, where it has one of its own."""
+    """Headline and line of the picture that link previews show, where the page has one of its own."""
     updated: date
 
 
