@@ -2,16 +2,17 @@
 
 from typing import Any, Final
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils.formats import date_format
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
 from apps.games import registry
 from apps.games.kernel.game import AnyGame
 from apps.rulebook import facts, structured
 from apps.rulebook.documents import FixedRule, RulesMatter, game_rules
 from apps.rulebook.operator import NOT_APPLICABLE, Operator
-from apps.rulebook.pages import Page, preview_picture
+from apps.rulebook.pages import Alternate, Page, preview_picture
 
 LOCALES: Final = {"en": "en_GB", "fr": "fr_FR", "de": "de_DE", "ru": "ru_RU"}
 """How link previews name a language."""
@@ -29,19 +30,26 @@ def page_context(page: Page, origin: str, who: Operator) -> dict[str, Any]:
     return shared
 
 
+def listing(origin: str, path: str, alternates: tuple[Alternate, ...], game: str = "") -> dict[str, Any]:
+    """What ``listing.html`` says about a page of this path, in the active language."""
+    return {
+        "origin": origin,
+        "canonical": origin + path,
+        "alternates": alternates,
+        "locale": LOCALES[get_language() or settings.LANGUAGE_CODE],
+        "preview": origin + preview_picture(game),
+        "type": "article" if game else "website",
+    }
+
+
 def _shared_context(page: Page, origin: str) -> dict[str, Any]:
     document = page.document()
     trail = structured.trail_of(page)
-    return {
+    return listing(origin, page.url(), page.alternates(), page.game) | {
         "cookieless": True,
         "page": page,
         "matter": document.matter,
         "body": document.body,
-        "origin": origin,
-        "canonical": origin + page.url(),
-        "alternates": page.alternates(),
-        "locale": LOCALES[page.language],
-        "preview": origin + preview_picture(page.game),
         "trail": trail,
         "data": [structured.breadcrumbs(origin, trail)],
     }

@@ -26,7 +26,7 @@ class Page(msgspec.Struct, frozen=True):
 
     def url(self) -> str:
         """The path in the active language."""
-        return reverse(f"rulebook:{self.name}", kwargs={"game": self.game} if self.game else None)
+        return reverse(f"rulebook:{self.name}", kwargs={"game": self.game} if self.game else {})
 
     @property
     def language(self) -> str:
@@ -43,11 +43,17 @@ class Page(msgspec.Struct, frozen=True):
 
     def alternates(self) -> tuple[Alternate, ...]:
         """This page in every language, its own included."""
-        return tuple(self._alternate(code) for code, _ in settings.LANGUAGES)
+        return alternates(f"rulebook:{self.name}", **({"game": self.game} if self.game else {}))
 
-    def _alternate(self, code: str) -> Alternate:
-        with translation.override(code):
-            return code, get_language_info(code)["name_local"], self.url()
+
+def alternates(name: str, **arguments: str) -> tuple[Alternate, ...]:
+    """The page of this name in every language."""
+    return tuple(_alternate(code, name, arguments) for code, _ in settings.LANGUAGES)
+
+
+def _alternate(code: str, name: str, arguments: dict[str, str]) -> Alternate:
+    with translation.override(code):
+        return code, get_language_info(code)["name_local"], reverse(name, kwargs=arguments)
 
 
 def all_pages() -> tuple[Page, ...]:

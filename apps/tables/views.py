@@ -22,6 +22,9 @@ from apps.accounts.sessions import ensure_user, known_user
 from apps.games import registry
 from apps.games.kernel.errors import Refusal
 from apps.games.kernel.game import AnyGame, Mode
+from apps.rulebook.contexts import listing
+from apps.rulebook.pages import alternates
+from apps.rulebook.views import origin_of
 from apps.tables import attendance, board, live, refusals, selectors, services
 from apps.tables.board import Audience
 from apps.tables.forms import NewTableForm, default_cpus, value_key
@@ -53,6 +56,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "solo": selectors.solo_game(),
         "your_tables": selectors.tables_of(user) if user else [],
         "open_tables": selectors.open_tables(),
+        **listing(origin_of(request), request.path, alternates("home")),
     }
     return render(request, "home.html", values)
 

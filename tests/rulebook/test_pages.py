@@ -188,3 +188,14 @@ def test_no_page_of_one_language_is_remembered_for_another(client):
         with translation.override("ru"):
             html = Html(fetch(client, language, Page("hub")).content.decode())
         assert html.all("html")[0]["lang"] == language
+
+
+@every_language
+def test_home_is_listed_like_the_pages_it_leads_to(client, db, language):
+    html = Html(client.get(f"/{language}/?from=here").content.decode())
+    links = {link["hreflang"]: link["href"] for link in html.all("link", rel="alternate")}
+    assert links == {code: f"{ORIGIN}/{code}/" for code in LANGUAGES} | {"x-default": f"{ORIGIN}/en/"}
+    assert html.all("link", rel="canonical")[0]["href"] == f"{ORIGIN}/{language}/"
+    told = {meta["property"]: meta["content"] for meta in html.all("meta") if "property" in meta}
+    assert told["og:image"] == f"{ORIGIN}/static/img/preview-{language}.png"
+    assert told["og:title"]
