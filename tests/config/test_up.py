@@ -1,11 +1,13 @@
 """The command that newcomers run, as they run it."""
 
 import gzip
+import html
 import http.client
 import re
 import socket
 import subprocess
 import sys
+import urllib.parse
 
 import pytest
 
@@ -211,3 +213,41 @@ def test_production_is_asked_for_its_health_without_tls(production):
 def test_production_opens_sockets_to_its_pages_alone(production):
     assert shake_hands(production, "/ws/en/tables/none/", **PROXIED, Origin="https://play.example") == 101
     assert shake_hands(production, "/ws/en/tables/none/", **PROXIED, Origin="https://evil.example") == 403
+
+
+def open_table(site):
+    """The code of a new table, opened by posting the form for it."""
+    page, body = fetch(site, "/en/")
+    link = html.unescape(re.search(r'href="(/en/tables/new/[^"]+)"', body.decode())[1])
+    page, body = fetch(site, link)
+    inputs = [
+        dict(re.findall(r'(\w+)="([^"]*)"', tag)) | {"tag": tag} for tag in re.findall("<input[^>]*>", body.decode())
+    ]
+    filled = [found for found in inputs if found.get("type") != "radio" or " checked" in found["tag"]]
+    fields = {found["name"]: found["value"] for found in filled if found.get("type") in {"hidden", "radio"}}
+    fields["name"] = "Ann"
+    connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=10)
+    cookie = page.headers["Set-Cookie"].split(";")[0]
+    form = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": cookie, "Origin": site.url}
+    connection.request("POST", "/en/tables/new/", urllib.parse.urlencode(fields), form)
+    response = connection.getresponse()
+    assert response.status == 303, response.read()
+    return response.headers["Location"].rstrip("/").split("/")[-1]
+
+
+def test_open_pages_are_told_that_the_site_will_be_back(tmp_path):
+    site = Site(tmp_path).start()
+    path = f"/ws/en/tables/{open_table(site)}/"
+    asked = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\nOrigin: {site.url}\r\nConnection: Upgrade\r\n"
+    asked += "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw==\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", site.port), timeout=20) as watcher:
+        watcher.sendall(asked.encode())
+        stream = watcher.makefile("rb")
+        assert stream.readline().startswith(b"HTTP/1.1 101")
+        while stream.readline() != b"\r\n":
+            pass
+        assert stream.read(1)  # the table is being shown
+        assert site.stop() == 0
+        received = stream.read()
+    assert b"\x88\x02" + (4012).to_bytes(2) in received
+    assert "Traceback" not in site.log

@@ -6,20 +6,23 @@ import errno
 import logging
 import socket
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from daphne.server import Server
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from twisted.internet import defer, reactor
+from twisted.internet import defer
 
-from apps.tables import clock
+from apps.tables import clock, thinking
+from apps.tables.hub import hub
 
 log = logging.getLogger(__name__)
 
 EVERY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104  people ask for it to play from another device
 MAX_FRAME_BYTES = 64 * 1024
+RESTARTING = 4012
+FLUSH_SECONDS = 0.05
 
 
 class Command(BaseCommand):
@@ -69,20 +72,19 @@ def usable_address(host: str, port: int) -> str:
         raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from None
 
 
-class Site:
-    """The server with the clock beside it. Neither outlives the other."""
+class Site(Server):
+    """Daphne with the clock beside it. Neither outlives the other."""
 
     def __init__(self, address: str, port: int, *, announce: Callable[[str], None]) -> None:
         from config.asgi import application  # now, since it looks at the static files only once
 
         self.address = address
         self.announce = announce
-        self.clock: asyncio.Task[None] | None = None
         self.stopping = self.failed = False
-        self.server = Server(
+        super().__init__(
             application=application,
             endpoints=[f"tcp:port={port}:interface={address.replace(':', r'\:')}"],
-            ready_callable=self.start,
+            ready_callable=self.ready,
             server_name="upcard",
             websocket_max_message_size=MAX_FRAME_BYTES,
             websocket_max_frame_size=MAX_FRAME_BYTES,
@@ -93,17 +95,17 @@ class Site:
 
     def run(self) -> None:
         """Serve until SIGINT or SIGTERM. Raises CommandError when the site cannot go on."""
-        self.server.run()
-        if not self.server.listening_addresses:
+        super().run()
+        if not self.listening_addresses:
             raise CommandError(f"Cannot listen on {self.address}.")
         if self.failed:
             raise CommandError("The clock stopped; see the log.")
 
-    def start(self) -> None:
-        cast(Any, reactor).addSystemEventTrigger("before", "shutdown", self.stop_clock)
+    def ready(self) -> None:
+        """Listening: start the clock and tell the address."""
         self.clock = asyncio.get_event_loop().create_task(clock.run())
         self.clock.add_done_callback(self.clock_ended)
-        port = self.server.listening_addresses[0][1]
+        port = self.listening_addresses[0][1]
         shown = "localhost" if self.address in EVERY_ADDRESS else self.address
         shown = f"[{shown}]" if ":" in shown else shown
         self.announce(f"Upcard is open at http://{shown}:{port}/ (stop with Ctrl+C)")
@@ -114,12 +116,27 @@ class Site:
             return
         self.failed = True
         log.error("The clock stopped.", exc_info=None if task.cancelled() else task.exception())
-        self.server.stop()
+        self.stop()
 
-    def stop_clock(self) -> defer.Deferred[Any] | None:
+    def kill_all_applications(self) -> defer.Deferred[Any]:
+        """Before the end: take leave, then let Daphne cancel what still runs."""
+        leave = defer.Deferred.fromFuture(asyncio.ensure_future(self.take_leave()))
+        leave.addErrback(lambda failure: log.error("The site could not take leave.", exc_info=failure.value))
+        return leave.addCallback(lambda result: self.cancel_applications())
+
+    async def take_leave(self) -> None:
+        """Tell open pages that the site will be back, and end the clock and the CPUs."""
         self.stopping = True
-        if self.clock is None or self.clock.done():
-            return None
         self.clock.cancel()
-        stopped = defer.Deferred.fromFuture(asyncio.ensure_future(asyncio.wait([self.clock])))
-        return stopped.addErrback(lambda failure: None)
+        await asyncio.wait([self.clock])
+        await hub().close_everything(RESTARTING)
+        thinking.shut_down()
+        await asyncio.sleep(FLUSH_SECONDS)
+
+    def cancel_applications(self) -> Any:
+        """Daphne's own, which does not expect connections that are idle between two requests."""
+        nothing = asyncio.get_event_loop().create_future()
+        nothing.set_result(None)
+        for details in self.connections.values():
+            details.setdefault("application_instance", nothing)
+        return super().kill_all_applications()
