@@ -18,10 +18,14 @@ def visitor(request: HttpRequest) -> dict[str, object]:
 
 def alternates(request: HttpRequest) -> list[tuple[str, str, str]]:
     """(code, the language's own name, path), the query kept where there was one to read."""
-    _language, _, rest = request.path.lstrip("/").partition("/")
     query = request.META.get("QUERY_STRING", "") if request.method == "GET" else ""
-    tail = f"{rest}?{query}" if query else rest
-    return [(code, str(get_language_info(code)["name_local"]), f"/{code}/{tail}") for code, _name in settings.LANGUAGES]
+    return in_every_language(f"{request.path}?{query}" if query else request.path)
+
+
+def in_every_language(path: str) -> list[tuple[str, str, str]]:
+    """(code, the language's own name, path) for a path that is the same but for the language it begins with."""
+    _language, _, rest = path.lstrip("/").partition("/")
+    return [(code, str(get_language_info(code)["name_local"]), f"/{code}/{rest}") for code, _name in settings.LANGUAGES]
 
 
 def preferences(user: object) -> dict[str, object]:

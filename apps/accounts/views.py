@@ -6,7 +6,7 @@ from django.views.decorators.http import require_http_methods
 from apps.accounts import services
 from apps.accounts.forms import PreferencesForm
 from apps.accounts.models import User
-from apps.accounts.sessions import ensure_user, known_user
+from apps.accounts.sessions import as_user, known_user
 
 
 @never_cache
@@ -18,5 +18,6 @@ def settings(request: HttpRequest) -> HttpResponse:
     form = PreferencesForm(request.POST, instance=User())
     if not form.is_valid():
         return render(request, "accounts/settings.html", {"form": form}, status=400)
-    services.change_preferences(user=ensure_user(request), **form.cleaned_data)
+    with as_user(request) as user:
+        services.change_preferences(user=user, **form.cleaned_data)
     return redirect(f"{request.path}?saved")

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import segno
@@ -14,30 +15,33 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.translation import get_language, gettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_safe
 
+from apps.accounts.context_processors import in_every_language
 from apps.accounts.models import User
 from apps.accounts.names import clean_name
-from apps.accounts.sessions import ensure_user, known_user
+from apps.accounts.sessions import as_user, known_user
 from apps.games import registry
 from apps.games.kernel.errors import Refusal
 from apps.games.kernel.game import AnyGame, Mode
 from apps.rulebook.contexts import listing
 from apps.rulebook.pages import alternates
 from apps.rulebook.views import origin_of
-from apps.tables import attendance, board, live, refusals, selectors, services
+from apps.tables import attendance, board, live, presence, refusals, selectors, services
 from apps.tables.board import Audience
 from apps.tables.forms import NewTableForm, default_cpus, value_key
 from apps.tables.limits import MOVES, TABLES, Buckets
 from apps.tables.live import LiveTable
-from apps.tables.models import Table
 from apps.tables.moves import Wish, make_move
+
+post_or_look = require_http_methods(["GET", "HEAD", "POST"])
+"""What is posted here; whoever comes to look, as by the language switch of a refusal, is shown the table."""
 
 _moves = Buckets(MOVES)
 _tables = Buckets(TABLES)
 
 
-@require_GET
+@require_safe
 def root(request: HttpRequest) -> HttpResponse:
     """``/`` in the reader's language: their account's, the cookie's, the browser's."""
     user = known_user(request)
@@ -48,7 +52,7 @@ def root(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-@require_GET
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     user = known_user(request)
     values = {
@@ -75,7 +79,7 @@ def new_table(request: HttpRequest) -> HttpResponse:
         if not _tables.take(_address(request)):
             return _new_page(request, form, user, Refusal("too-fast"))
         if form.is_valid():
-            return _open(request, form)
+            return _open(request, form, user)
     return _new_page(request, form, user, None)
 
 
@@ -93,19 +97,23 @@ def _suggested_name(user: User | None) -> str:
     return gettext("Guest %(number)s") % {"number": 1000 + secrets.randbelow(9000)}
 
 
-def _open(request: HttpRequest, form: NewTableForm) -> HttpResponse:
+def _open(request: HttpRequest, form: NewTableForm, user: User | None) -> HttpResponse:
     cleaned = form.cleaned_data
-    user = ensure_user(request, name=cleaned["name"])
-    table = services.open_table(
-        host=user,
-        game=form.game,
-        options=cleaned["options"],
-        mode=cleaned["mode"],
-        seconds=cleaned["seconds"] or 0,
-        public=cleaned["public"],
-        names=cleaned["names"],
-        cpu_levels=cleaned["cpu_levels"],
-    )
+    try:
+        with as_user(request, name=cleaned["name"]) as host:
+            table = services.open_table(
+                host=host,
+                game=form.game,
+                options=cleaned["options"],
+                mode=cleaned["mode"],
+                seconds=cleaned["seconds"] or 0,
+                public=cleaned["public"],
+                names=cleaned["names"],
+                cpu_levels=cleaned["cpu_levels"],
+            )
+    except Refusal as refusal:
+        return _new_page(request, form, user, refusal)
+    presence.saw_page((table.code, host.pk))
     return _see_table(table.code)
 
 
@@ -128,7 +136,7 @@ def _new_page(request: HttpRequest, form: NewTableForm, user: User | None, refus
         "names": _names_rows(request, form),
         "errors": errors,
     }
-    status = (429 if refusal else 400) if errors else 200
+    status = refusals.STATUS.get(refusal.code, 400) if refusal else 400 if errors else 200
     return render(request, "tables/new.html", values, status=status)
 
 
@@ -141,7 +149,7 @@ def _names_rows(request: HttpRequest, form: NewTableForm) -> list[str]:
 # ── the table ──────────────────────────────────────────────────────────────────
 
 
-@require_GET
+@require_safe
 def follow_link(request: HttpRequest, code: str) -> HttpResponse:
     """The friend link, in the reader's language. Opening it never takes a seat."""
     user = known_user(request)
@@ -152,7 +160,7 @@ def follow_link(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @never_cache
-@require_GET
+@require_safe
 def table_page(request: HttpRequest, code: str) -> HttpResponse:
     return _table_response(request, code)
 
@@ -160,10 +168,7 @@ def table_page(request: HttpRequest, code: str) -> HttpResponse:
 def _table_response(request: HttpRequest, code: str, refusal: Refusal | None = None) -> HttpResponse:
     """The whole table as the visitor may see it, with a notice if something was refused."""
     user = known_user(request)
-    moves = attendance.saw_page(code, user.pk) if user and _holds_seat(code, user) else 0
-    table = live.load(code)
-    if table is None:
-        raise Http404
+    table, moves = _come(code, user)
     if table.expired:
         return _expired(request, table)
     notice = refusals.notice(refusal, get_language() or "en") if refusal else None
@@ -177,8 +182,20 @@ def _table_response(request: HttpRequest, code: str, refusal: Refusal | None = N
     return response
 
 
-def _holds_seat(code: str, user: User) -> bool:
-    return Table.objects.seating(user.pk).filter(code=code).exists()
+def _come(code: str, user: User | None) -> tuple[LiveTable, int]:
+    """The table, with the visitor in their seat, and how many moves were made for them."""
+    table = live.load(code)
+    if table is not None and user and table.seats_of(user.pk) and not table.expired:
+        missed = table.misses(user.pk)
+        moves = attendance.saw_page(table, user)
+        if not missed:
+            return table, 0
+        table = live.load(code)
+    else:
+        moves = 0
+    if table is None:
+        raise Http404
+    return table, moves
 
 
 def _audience(table: LiveTable, user: User | None) -> Audience:
@@ -195,12 +212,19 @@ def _page_values(request: HttpRequest, table: LiveTable, user: User | None) -> d
     link = request.build_absolute_uri(reverse("link", args=[table.code]))
     language = get_language() or "en"
     return {
+        "alternates": in_every_language(reverse("tables:table", args=[table.code])),
         "link": link,
-        "qr": segno.make(link, micro=False).svg_data_uri(scale=4, border=2),
+        "qr": _qr_code(link) if table.mode == Mode.LINK else "",
         "suggested_name": _suggested_name(user),
         "socket": f"/ws/{language}/tables/{table.code}/",
         "preview": request.build_absolute_uri(static(f"games/{table.slug}/preview-{language}.png")),
     }
+
+
+@lru_cache(maxsize=1000)
+def _qr_code(link: str) -> str:
+    """Drawn once: it takes longer than the whole page."""
+    return segno.make(link, micro=False).svg_data_uri(scale=4, border=2)
 
 
 def _expired(request: HttpRequest, table: LiveTable) -> HttpResponse:
@@ -225,9 +249,11 @@ def _see_table(code: str) -> HttpResponseRedirect:
 # ── moves and everything else ──────────────────────────────────────────────────
 
 
-@require_POST
+@post_or_look
 async def move(request: HttpRequest, code: str) -> HttpResponse:
     """A move without a socket: the same path, and the page comes back whole."""
+    if request.method != "POST":
+        return redirect("tables:table", code)
     user = await request.auser()
     user_id = user.pk if isinstance(user, User) else None
     try:
@@ -247,9 +273,11 @@ async def move(request: HttpRequest, code: str) -> HttpResponse:
     return _see_table(code)
 
 
-@require_POST
+@post_or_look
 def do(request: HttpRequest, code: str, action: str) -> HttpResponse:
     """Everything else a person can do to a table."""
+    if request.method != "POST":
+        return redirect("tables:table", code)
     handler = ACTIONS.get(action)
     if handler is None:
         raise Http404
@@ -268,12 +296,10 @@ def _refused(request: HttpRequest, code: str, refusal: Refusal) -> HttpResponse:
 
 
 def _sit(request: HttpRequest, code: str) -> HttpResponse:
-    user = known_user(request)
     name = request.POST.get("name", "").strip()
-    cleaned = clean_name(name or _suggested_name(user))
-    if not Table.objects.alive().filter(code=code).exists():
-        raise Refusal("no-such-table" if not Table.objects.filter(code=code).exists() else "expired")
-    services.take_seat(code=code, user=ensure_user(request, name=cleaned), name=cleaned)
+    cleaned = clean_name(name or _suggested_name(known_user(request)))
+    with as_user(request, name=cleaned) as user:
+        services.take_seat(code=code, user=user, name=cleaned)
     return _see_table(code)
 
 
@@ -332,9 +358,11 @@ ACTIONS: dict[str, Callable[[HttpRequest, str], HttpResponse]] = {
 
 
 @never_cache
-@require_POST
+@post_or_look
 def make_pass(request: HttpRequest, code: str) -> HttpResponse:
     """A one-time link, and its QR code, that moves the visitor's seat to another browser."""
+    if request.method != "POST":
+        return redirect("tables:table", code)
     try:
         token = services.create_pass(code=code, user=_somebody(request))
     except Refusal as refusal:
@@ -357,7 +385,8 @@ def use_pass(request: HttpRequest, token: str) -> HttpResponse:
     if request.method == "GET":
         return render(request, "tables/use_pass.html", values)
     try:
-        table = services.use_pass(token=token, user=ensure_user(request))
+        with as_user(request) as user:
+            table = services.use_pass(token=token, user=user)
     except Refusal as refusal:
         values["notice"] = refusals.notice(refusal, get_language() or "en")
         return render(request, "tables/use_pass.html", values, status=refusals.STATUS.get(refusal.code, 400))
