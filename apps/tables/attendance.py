@@ -5,9 +5,12 @@ import logging
 
 from channels.db import database_sync_to_async
 
+from apps.accounts import services as accounts
+from apps.accounts.models import User
 from apps.games.kernel.errors import Refusal
 from apps.tables import presence, services
 from apps.tables.hub import hub
+from apps.tables.live import LiveTable
 
 logger = logging.getLogger(__name__)
 
@@ -16,31 +19,35 @@ GRACE_SECONDS = 2
 
 
 @database_sync_to_async
-def came(code: str, user_id: int) -> int:
-    """Somebody opened a socket: they are there, and in their seat. How many moves were made for them."""
-    presence.renew([(code, user_id)])
-    return _back(code, user_id)
+def came(table: LiveTable, user: User) -> int:
+    """Somebody who sits here opened a socket: they are in their seat. How many moves were made for them."""
+    presence.renew([(table.code, user.pk)])
+    return _back(table, user)
 
 
-def saw_page(code: str, user_id: int) -> int:
-    """Somebody loaded the page. How many moves were made for them."""
-    presence.saw_page((code, user_id))
-    return _back(code, user_id)
+def saw_page(table: LiveTable, user: User) -> int:
+    """Somebody who sits here loaded the page. How many moves were made for them."""
+    presence.saw_page((table.code, user.pk))
+    return _back(table, user)
 
 
 async def went(code: str, user_id: int) -> None:
-    """A socket closed: its person is away if no other page of theirs is open soon."""
+    """A socket closed: its person is away if no other page of theirs is open soon, here or in another process."""
+    await asyncio.sleep(GRACE_SECONDS)
     if hub().has(code, user_id):
         return
     await _forget(code, user_id)
-    await asyncio.sleep(GRACE_SECONDS)
+    await hub().ask_others(code, user_id)
     if not hub().has(code, user_id):
         await _away(code, user_id)
 
 
-def _back(code: str, user_id: int) -> int:
+def _back(table: LiveTable, user: User) -> int:
+    accounts.touch_user(user=user)
+    if not table.misses(user.pk):
+        return 0
     try:
-        return services.mark_back(code=code, user_id=user_id)
+        return services.mark_back(code=table.code, user_id=user.pk)
     except Refusal:
         return 0
 

@@ -100,7 +100,7 @@ def _table(table: LiveTable) -> dict[str, Any]:
         "casual": table.casual,
         "match": table.match.number if table.match else 0,
         "seed_hash": table.match.seed_hash if table.match else "",
-        "seed": table.match.seed.hex() if table.match and table.status == Status.FINISHED else "",
+        "seed": table.match.seed if table.match else "",
         "summary": table.game.summary(table.options),
         "rules_url": Page("game", table.slug).url(),
         **{f"{part}_partial": f"games/{table.slug}/board.html#{part}" for part in ("seats", "felt", "dock", "side")},

@@ -14,12 +14,12 @@ from apps.tables.board import Audience
 from apps.tables.hub import hub
 from apps.tables.limits import MOVES, TokenBucket
 from apps.tables.live import LiveTable
-from apps.tables.moves import Wish, current_table, make_move
+from apps.tables.moves import Wish, make_move, newest_table
 from apps.tables.render import Rendering, render, render_notice
 
 LONGEST_MESSAGE = 4096
 
-NO_TABLE, EXPIRED = 4404, 4410
+NO_TABLE, EXPIRED, COME_AGAIN = 4404, 4410, 4012
 """Close codes of the page protocol."""
 
 
@@ -55,18 +55,18 @@ class TableConsumer(AsyncWebsocketConsumer):
         """The page may show a notice, which goes with the next change."""
         self.joined = False
         try:
-            table = await current_table(self.code)
+            await self._join(await newest_table(self.code))
         except Refusal as refusal:
             await self.close(EXPIRED if refusal.code == "expired" else NO_TABLE)
-            return
-        await self._join(table)
+        except DatabaseError:
+            await self.close(COME_AGAIN)
 
     async def _join(self, table: LiveTable) -> None:
         self.joined = True
         await hub().join(self)
         moves = 0
         if self.user_id is not None and table.seats_of(self.user_id):
-            moves = await attendance.came(self.code, self.user_id)
+            moves = await attendance.came(table, self.scope["user"])  # type: ignore[typeddict-item]
         await self._show_all(since=None)
         if moves:
             await self._notify(refusals.welcome_back(moves, self.language))
@@ -116,7 +116,7 @@ class TableConsumer(AsyncWebsocketConsumer):
         await self.send(render_notice(notice, self.language))
 
     async def _show_all(self, *, since: int | None) -> None:
-        table = await current_table(self.code)
+        table = await newest_table(self.code)
         rendering = render(table, self.audience(table))
         await self._send(rendering, since=since, full=True)
 

@@ -7,7 +7,7 @@ the regions that differ from what it has. A viewer that misses something asks fo
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextvars import Context
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -22,6 +22,15 @@ from apps.tables.live import LiveTable
 from apps.tables.render import Rendering, render
 
 logger = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 0.5
+"""So long other processes are given to say who is with them."""
+
+RETRY_SECONDS = 2
+"""After a failure of what goes on for ever."""
+
+LOOK_EVERY_SECONDS = 2
+"""So long at most a page is behind when a message between processes was lost."""
 
 
 class Viewer(Protocol):
@@ -44,8 +53,7 @@ class Hub:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._reading: set[str] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._keeper: asyncio.Task[Any] | None = None
-        self._channel: str | None = None
+        self._running = False
 
     def lock(self, code: str) -> asyncio.Lock:
         """Moves of one table are made one after the other in this process."""
@@ -58,9 +66,12 @@ class Hub:
 
     async def join(self, viewer: Viewer) -> None:
         self._viewers[viewer.code].add(viewer)
-        if self._keeper is None:
-            self._keeper = self.spawn(self._keep_present())
-        await self._listen()
+        if not self._running:
+            self._running = True
+            self.spawn(self._for_ever(self._keep_present))
+            if _shared_layer() is not None:
+                self.spawn(self._for_ever(self._listen))
+                self.spawn(self._for_ever(self._look))
 
     def leave(self, viewer: Viewer) -> None:
         self._viewers[viewer.code].discard(viewer)
@@ -72,16 +83,28 @@ class Hub:
         return any(viewer.user_id == user_id for viewer in self._viewers.get(code, ()))
 
     async def _keep_present(self) -> None:
-        """Renew the presence of everybody here while anybody is."""
+        """Renew the presence of everybody here."""
+        await asyncio.sleep(presence.RENEW_EVERY_SECONDS)
+        people = {
+            (code, viewer.user_id)
+            for code, viewers in self._viewers.items()
+            for viewer in viewers
+            if viewer.user_id is not None
+        }
+        await _renew(people)
+
+    async def _for_ever(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do this again and again; what fails, as when a service restarts, is tried again."""
+        failing = False
         while True:
-            await asyncio.sleep(presence.RENEW_EVERY_SECONDS)
-            people = {
-                (code, viewer.user_id)
-                for code, viewers in self._viewers.items()
-                for viewer in viewers
-                if viewer.user_id is not None
-            }
-            await _renew(people)
+            try:
+                await work()
+                failing = False
+            except Exception as error:
+                if not failing:
+                    logger.warning("%s failed and is tried again: %s", work.__name__, type(error).__name__)
+                failing = True
+                await asyncio.sleep(RETRY_SECONDS)
 
     # ── showing ──
 
@@ -107,12 +130,16 @@ class Hub:
             await self._close_all(self._viewers.get(code, ()), 4410)
 
     async def show(self, table: LiveTable) -> None:
+        """Render for each audience once. One page that fails does not keep the others waiting."""
         renderings: dict[Audience, Rendering] = {}
         for viewer in tuple(self._viewers.get(table.code, ())):
-            audience = viewer.audience(table)
-            if audience not in renderings:
-                renderings[audience] = render(table, audience)
-            await viewer.show(renderings[audience])
+            try:
+                audience = viewer.audience(table)
+                if audience not in renderings:
+                    renderings[audience] = render(table, audience)
+                await viewer.show(renderings[audience])
+            except Exception:
+                logger.exception("table=%s could not be shown to a viewer", table.code)
 
     def expel(self, code: str, user_id: int) -> None:
         """Close the pages of somebody whose seat has gone elsewhere."""
@@ -130,29 +157,53 @@ class Hub:
     # ── other processes ──
 
     async def _listen(self) -> None:
-        """Join the one group through which processes tell each other which table changed."""
+        """Hear, in the one group of all processes, which table changed."""
         layer = _shared_layer()
-        if layer is None or self._channel is not None:
-            return
-        self._channel = await layer.new_channel()
-        await layer.group_add("tables", self._channel)
-        self.spawn(self._hear(layer, self._channel))
-
-    async def _hear(self, layer: Any, channel: str) -> None:
+        channel = await layer.new_channel()
+        await layer.group_add("tables", channel)
         while True:
-            message = await layer.receive(channel)
-            if message["type"] == "seat.gone":
-                self.expel(message["code"], message["user_id"])
-                continue
-            known = tables.cache.get(message["code"])
-            if known is None or known.version != message.get("version"):
-                tables.cache.drop(message["code"])
-                self.read_again(message["code"])
+            await self._hear(await layer.receive(channel))
+
+    async def _hear(self, message: dict[str, Any]) -> None:
+        code = message["code"]
+        match message["type"]:
+            case "seat.gone":
+                self.expel(code, message["user_id"])
+            case "person.sought" if self.has(code, message["user_id"]):
+                await _renew([(code, message["user_id"])])
+            case "table.changed":
+                known = tables.cache.get(code)
+                if known is None or known.version != message.get("version"):
+                    tables.cache.drop(code)
+                    self.read_again(code)
+
+    async def _look(self) -> None:
+        """See in the database what messages did not tell: a lost one never loses a game."""
+        await asyncio.sleep(LOOK_EVERY_SECONDS)
+        for code, version in (await _versions_of(list(self._viewers))).items():
+            known = tables.cache.get(code)
+            if known is not None and known.version < version:
+                tables.cache.drop(code)
+                self.read_again(code)
+
+    async def ask_others(self, code: str, user_id: int) -> None:
+        """Give other processes the time to renew the presence of this person, if they have them."""
+        layer = _shared_layer()
+        if layer is not None:
+            await layer.group_send("tables", {"type": "person.sought", "code": code, "user_id": user_id})
+            await asyncio.sleep(ANSWER_SECONDS)
 
     async def _tell_others(self, code: str, version: int) -> None:
         layer = _shared_layer()
         if layer is not None:
             await layer.group_send("tables", {"type": "table.changed", "code": code, "version": version})
+
+    async def finish[T](self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Await something that goes on to its end even if whoever awaits it is gone by then."""
+        task = self.loop.create_task(coroutine, context=Context())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await asyncio.shield(task)
 
     def spawn(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run something beside, kept until it is done, its failure logged.
@@ -176,6 +227,7 @@ def _shared_layer() -> Any:
 
 
 _load = database_sync_to_async(tables.load)
+_versions_of = database_sync_to_async(tables.versions_of)
 _renew = database_sync_to_async(presence.renew)
 
 

@@ -140,17 +140,20 @@ class Journal:
 
 def _commit_all(entries: list[Entry]) -> list[bool | Exception]:
     """Commit a batch; when it fails as a whole, each entry has its own try."""
+    if len(entries) == 1:
+        return [_commit_one(entries[0])]
     try:
         return list(commit(entries))
-    except DatabaseError:
+    except Exception:
         connection.close_if_unusable_or_obsolete()
         return [_commit_one(entry) for entry in entries]
 
 
 def _commit_one(entry: Entry) -> bool | Exception:
+    """Whatever went wrong, a receiver of news included, is the answer to whoever waits for it."""
     try:
         return commit([entry])[0]
-    except DatabaseError as error:
+    except Exception as error:
         logger.error("move not written match=%s number=%s: %s", entry.match_id, entry.number, type(error).__name__)
         connection.close_if_unusable_or_obsolete()
         return error

@@ -1,7 +1,7 @@
 """A table as it is at one version, loaded whole and never changed: what the move path works on."""
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from threading import Lock
 from typing import Any
@@ -58,7 +58,8 @@ class LiveMatch(msgspec.Struct, frozen=True):
     move_count: int
     prompts: tuple[int | None, ...]
     first: int
-    seed: bytes
+    seed: str
+    """In hexadecimal once the match is over, empty until then."""
     seed_hash: str
     deadline_at: datetime | None
     next_cpu_at: datetime | None
@@ -125,6 +126,16 @@ class LiveTable(msgspec.Struct, frozen=True):
             return frozenset()
         return self.game.to_act(self.match.state)
 
+    @property
+    def paused(self) -> bool:
+        """Nobody was there, and the match waits (G-7)."""
+        return self.playing and self.match is not None and self.match.paused
+
+    def misses(self, user_id: int | None) -> bool:
+        """Whether the return of this person would be news: a seat of theirs, or the whole match, waits for it."""
+        held = [self.seats[index] for index in self.seats_of(user_id)]
+        return bool(held) and (self.paused or any(seat.stand_in or seat.away_since for seat in held))
+
     def seats_of(self, user_id: int | None) -> tuple[int, ...]:
         """The seats one person holds; several on one device."""
         if user_id is None:
@@ -133,10 +144,29 @@ class LiveTable(msgspec.Struct, frozen=True):
 
 
 def load(code: str) -> LiveTable | None:
-    """The table as the database has it, in five queries; None where there is none."""
-    table = Table.objects.filter(code=code).first()
-    if table is None:
-        return None
+    """The table as the database has it; None where there is none.
+
+    What was read while the table changed is read again: one version's end and the next one's deal,
+    taken together, would show what nobody may know.
+    """
+    while table := Table.objects.filter(code=code).first():
+        loaded = _read(table)
+        if version_of(code) == loaded.version:
+            return loaded
+    return None
+
+
+def version_of(code: str) -> int | None:
+    """The version that the database has; None where there is no such table."""
+    return Table.objects.filter(code=code).values_list("version", flat=True).first()
+
+
+def versions_of(codes: Sequence[str]) -> dict[str, int]:
+    """The versions that the database has of these tables, by code."""
+    return dict(Table.objects.filter(code__in=codes).values_list("code", "version"))
+
+
+def _read(table: Table) -> LiveTable:
     match = Match.objects.filter(table=table).order_by("-number").first()
     game = registry.get(table.game)
     return LiveTable(
@@ -178,7 +208,7 @@ def _live_match(game: AnyGame, match: Match) -> LiveMatch:
         move_count=match.move_count,
         prompts=tuple(match.prompts),
         first=match.first,
-        seed=bytes(match.seed),
+        seed=bytes(match.seed).hex() if match.finished_at else "",
         seed_hash=match.seed_hash,
         deadline_at=match.deadline_at,
         next_cpu_at=match.next_cpu_at,
@@ -236,16 +266,17 @@ class TableCache:
                 self._tables.move_to_end(code)
             return table
 
-    def put(self, table: LiveTable) -> None:
-        """Keep this table unless a newer version is kept already."""
+    def put(self, table: LiveTable) -> LiveTable:
+        """Keep this table unless a newer version is kept already; whichever is kept."""
         with self._lock:
             kept = self._tables.get(table.code)
             if kept is not None and kept.version > table.version:
-                return
+                return kept
             self._tables[table.code] = table
             self._tables.move_to_end(table.code)
             if len(self._tables) > self._size:
                 self._tables.popitem(last=False)
+            return table
 
     def drop(self, code: str) -> None:
         with self._lock:

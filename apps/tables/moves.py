@@ -25,6 +25,7 @@ TRIES = 5
 VERSION_DIGITS = 9
 
 _load = database_sync_to_async(tables.load)
+_version_of = database_sync_to_async(tables.version_of)
 _mark_back = database_sync_to_async(services.mark_back)
 
 
@@ -38,6 +39,8 @@ class Wish(msgspec.Struct, frozen=True):
     user_id: int | None = None
     seat: int | None = None
     """Set when the clock speaks for a seat; a person's seat follows from who they are."""
+    forced: bool = False
+    """The only move there was after a time-out's: it is made with it and is no time-out of its own (G-4)."""
 
 
 async def current_table(code: str) -> LiveTable:
@@ -45,17 +48,32 @@ async def current_table(code: str) -> LiveTable:
     table = tables.cache.get(code) or await _load(code)
     if table is None:
         raise Refusal("no-such-table")
-    tables.cache.put(table)
+    table = tables.cache.put(table)
     if table.expired:
         raise Refusal("expired")
     return table
 
 
+async def newest_table(code: str) -> LiveTable:
+    """The table at the version that the database has, whatever this process failed to hear. Raises Refusal."""
+    known = tables.cache.get(code)
+    if known is not None and known.version != await _version_of(code):
+        tables.cache.drop(code)
+    return await current_table(code)
+
+
 async def make_move(wish: Wish) -> LiveTable:
-    """Make this move, durably, and tell everybody. Raises Refusal and changes nothing if it may not be made."""
+    """Make this move, durably, and tell everybody. Raises Refusal and changes nothing if it may not be made.
+
+    Once begun it goes on even if whoever asked hangs up: what is durable is always told.
+    """
     version = _parse_version(wish.version)
     if len(wish.move) > LONGEST_MOVE:
         raise Refusal("bad-message")
+    return await hub().finish(_make(wish, version))
+
+
+async def _make(wish: Wish, version: int) -> LiveTable:
     async with hub().lock(wish.code):
         for _ in range(TRIES):
             table = await _table_for(wish)
@@ -82,15 +100,11 @@ def _parse_version(raw: str | int) -> int:
 async def _table_for(wish: Wish) -> LiveTable:
     """The table, with the person who moves back in their seat if a stand-in had it."""
     table = await current_table(wish.code)
-    if wish.made_by != MadeBy.PLAYER or wish.user_id is None or not table.playing:
+    if wish.made_by != MadeBy.PLAYER or wish.user_id is None or not table.playing or not table.misses(wish.user_id):
         return table
-    held = [table.seats[index] for index in table.seats_of(wish.user_id)]
-    paused = table.match is not None and table.match.paused
-    if held and (paused or any(seat.stand_in or seat.away_since for seat in held)):
-        await _mark_back(code=wish.code, user_id=wish.user_id)
-        tables.cache.drop(wish.code)
-        return await current_table(wish.code)
-    return table
+    await _mark_back(code=wish.code, user_id=wish.user_id)
+    tables.cache.drop(wish.code)
+    return await current_table(wish.code)
 
 
 def decide(table: LiveTable, wish: Wish, version: int, *, now: datetime) -> tuple[Entry, LiveTable]:
@@ -102,10 +116,11 @@ def decide(table: LiveTable, wish: Wish, version: int, *, now: datetime) -> tupl
     if match is None or not table.playing:
         raise Refusal("finished" if match else "stale")
     _check_decision(table, match, seat, version)
+    _check_hand(table, seat, wish)
     if move not in game.legal_moves(match.state, seat):
         raise IllegalMove("illegal")
     state = game.play(match.state, seat, move)
-    changes = _seat_changes(table.seats[seat], wish.made_by)
+    changes = _seat_changes(table.seats[seat], wish)
     after, moved = _after(table, match, seat, state, changes, now=now)
     events = game.events(match.state, seat, move, state, None)
     entry = Entry(
@@ -147,14 +162,22 @@ def _check_decision(table: LiveTable, match: LiveMatch, seat: int, version: int)
         raise Refusal("stale")
 
 
-def _seat_changes(seat: LiveSeat, made_by: str) -> dict[str, Any]:
+def _check_hand(table: LiveTable, seat: int, wish: Wish) -> None:
+    """What a CPU thought of is not played once the match waits, or the person is back in their seat (G-5, G-7)."""
+    if wish.made_by == MadeBy.PLAYER:
+        return
+    if table.paused or table.seats[seat].automatic == (wish.made_by == MadeBy.CLOCK):
+        raise Refusal("stale")
+
+
+def _seat_changes(seat: LiveSeat, wish: Wish) -> dict[str, Any]:
     """What a move says about whoever holds the seat: time-outs in a row, moves made for somebody (G-5)."""
-    if made_by == MadeBy.PLAYER:
-        return {"timeouts": 0} if seat.timeouts else {}
-    if made_by == MadeBy.STAND_IN and seat.person:
+    if wish.made_by == MadeBy.PLAYER:
+        return {"timeouts": 0, "stood_in": 0} if seat.timeouts or seat.stood_in else {}
+    if wish.made_by == MadeBy.STAND_IN and seat.person:
         return {"stood_in": seat.stood_in + 1}
-    if made_by == MadeBy.CLOCK:
-        return {"timeouts": seat.timeouts + 1, "stood_in": seat.stood_in + 1}
+    if wish.made_by == MadeBy.CLOCK:
+        return {"timeouts": seat.timeouts + (not wish.forced), "stood_in": seat.stood_in + 1}
     return {}
 
 

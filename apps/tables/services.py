@@ -7,6 +7,7 @@ after commit. All raise Refusal with a code of the page protocol when they may n
 import secrets
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -92,6 +93,7 @@ def _new_code() -> str:
 
 
 def _check_names(names: Sequence[str]) -> None:
+    """Alike in any script: the database's own comparison may know ASCII alone."""
     if len({name.casefold() for name in names}) < len(names):
         raise Refusal("illegal", reason="name-taken")
 
@@ -109,8 +111,7 @@ def take_seat(*, code: str, user: User, name: str) -> Seat:
     if table.mode != Mode.LINK:
         raise Refusal("illegal", reason="private")
     _check_may_join(table)
-    if table.seats.filter(cpu_level="", name__iexact=name).exists():
-        raise Refusal("illegal", reason="name-taken")
+    _check_names([*table.seats.filter(cpu_level="").values_list("name", flat=True), name])
     seat = Seat.objects.create(table=table, index=table.seats.count(), user=user, name=name)
     _bump(table)
     _tell(table, EventKind.SAT, seat)
@@ -376,6 +377,8 @@ def mark_back(*, code: str, user_id: int) -> int:
     """The person is here again: the seat is theirs at once. How many moves were made for them (G-5)."""
     table = _lock(code)
     held = list(table.seats.filter(user=user_id))
+    if not held:
+        return 0
     paused = Match.objects.live().filter(table=table, paused_at__isnull=False).exists()
     if not paused and all(seat.away_since is None and not seat.stand_in for seat in held):
         return 0
@@ -407,12 +410,11 @@ def let_stand_in(*, code: str, index: int) -> None:
 
 @transaction.atomic
 def pause_match(*, code: str) -> None:
-    """With nobody there a casual match waits (G-7)."""
+    """With nobody there a casual match waits (G-7). A new version: what a CPU is thinking of comes too late."""
     table = _lock(code)
-    Match.objects.live().filter(table=table, paused_at=None).update(
-        paused_at=timezone.now(), deadline_at=None, next_cpu_at=None
-    )
-    _publish(table)
+    going = Match.objects.live().filter(table=table, paused_at=None)
+    if going.update(paused_at=timezone.now(), deadline_at=None, next_cpu_at=None):
+        _bump(table)
 
 
 @transaction.atomic
@@ -493,9 +495,12 @@ def release(*, code: str) -> None:
     Match.objects.live().filter(table__code=code).update(leased_until=None)
 
 
+@transaction.atomic
 def shift_deadlines(*, by: timedelta) -> None:
     """Nobody is charged for the time in which no clock was there."""
     live = Match.objects.live()
+    for code in live.filter(deadline_at__isnull=False).values_list("table__code", flat=True):
+        transaction.on_commit(partial(publish.table_changed, code=code))
     live.filter(deadline_at__isnull=False).update(deadline_at=F("deadline_at") + by)
     live.filter(next_cpu_at__isnull=False).update(next_cpu_at=F("next_cpu_at") + by)
     Seat.objects.filter(away_since__isnull=False).update(away_since=F("away_since") + by)
@@ -550,7 +555,12 @@ def _waits(table: Table) -> bool:
 
 
 def _rearm(table: Table, match: Match) -> None:
-    """Set when the clock acts next, after who decides for a seat has changed."""
+    """Set when the clock acts next, after who decides for a seat has changed.
+
+    Time that runs goes on running: nobody gains any by going and coming back. A match that waits goes on waiting.
+    """
+    if match.paused_at is not None:
+        return
     game = registry.get(table.game)
     seats = {seat.index: seat for seat in table.seats.all()}
 
@@ -562,7 +572,11 @@ def _rearm(table: Table, match: Match) -> None:
     waiting = _waits(table) and any(seat.away_since for seat in seats.values())
     now = timezone.now()
     match.deadline_at = turns.deadline(
-        asked=asked, automatic=automatic, seconds=0 if waiting else table.seconds, now=now
+        asked=asked,
+        automatic=automatic,
+        seconds=0 if waiting else table.seconds,
+        now=now,
+        kept=match.deadline_at,
     )
     match.next_cpu_at = turns.next_cpu(asked=asked, automatic=automatic, now=now, pace=settings.CPU_PACE_SECONDS)
     match.leased_until = None

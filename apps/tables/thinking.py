@@ -57,12 +57,19 @@ async def choose_timeout(slug: str, state: Any, seat: int) -> bytes:
 async def _think(job: Any, *arguments: Any) -> bytes:
     """Run a job in a child; a child that died is replaced once."""
     loop = asyncio.get_running_loop()
+    pool = _get_pool()
     try:
-        return await loop.run_in_executor(_get_pool(), job, *arguments)
+        return await loop.run_in_executor(pool, job, *arguments)
     except BrokenProcessPool:
+        _give_up(pool)
+        return await loop.run_in_executor(_get_pool(), job, *arguments)
+
+
+def _give_up(pool: ProcessPoolExecutor) -> None:
+    """The first of those who thought in a pool that broke does away with it; the others find a new one."""
+    if pool is _pool:
         logger.warning("a CPU's process ended; starting another")
         shut_down()
-        return await loop.run_in_executor(_get_pool(), job, *arguments)
 
 
 def choose_now(slug: str, level: str, view: Any, seed: int, effort: int) -> bytes:

@@ -132,6 +132,7 @@ class Page:
         self.announced: list[str] = []
         self.notices: list[str | None] = []
         self.closed: int | None = None
+        self._forms: Forms | None = None
         cookies = "; ".join(f"{name}={morsel.value}" for name, morsel in visitor.cookies.items()) if visitor else ""
         headers = [(b"host", HOST), (b"origin", origin or b"http://" + HOST), (b"cookie", cookies.encode())]
         self.line = WebsocketCommunicator(application, f"/ws/{language}/tables/{self.code}/", headers)
@@ -161,12 +162,15 @@ class Page:
     def _take(self, frame: str) -> None:
         self.frames.append(frame)
         elements = Elements(frame)
-        assert elements.order[0] == "table" or elements.order[0] == "notice" and len(elements.order) <= 2, elements.order
+        assert elements.order[0] == "table" or elements.order[0] == "notice" and len(elements.order) <= 2, (
+            elements.order
+        )
         if said := elements.found.pop("announce", None):
             self.announced += text_of(said)
         if notice := elements.found.get("notice"):
             self.notices.append(forms(notice).refused)
         self.regions |= elements.found
+        self._forms = None
 
     async def until(self, done: Callable[["Page"], object]) -> "Page":
         """Read until this is so."""
@@ -189,7 +193,9 @@ class Page:
 
     @property
     def forms(self) -> Forms:
-        return forms("".join(self.regions.values()))
+        if self._forms is None:
+            self._forms = forms("".join(self.regions.values()))
+        return self._forms
 
     # ── sending ──
 
@@ -234,3 +240,13 @@ async def do(client: AsyncClient, address: str, action: str, **fields: object) -
 
 def encoded(message: object) -> str:
     return json.dumps(message)
+
+
+def finish(client: Client, address: str) -> str:
+    """Play a match of one browser to its end by choosing the last form; the page it ends with."""
+    while True:
+        page = client.get(address).content.decode()
+        if (seen := forms(page)).over:
+            return page
+        form = seen.moves[-1]
+        assert client.post(form["action"], form).status_code == 303
