@@ -12,7 +12,6 @@ class TablesConfig(AppConfig):
         from apps.accounts import services as accounts
         from apps.tables import clock
 
-        clock.register(name="heartbeat", every=timedelta(seconds=1), run=clock.keep_heartbeat)
         clock.register(name="presence", every=timedelta(seconds=2), run=clock.watch_presence)
         clock.register(name="expiry", every=timedelta(minutes=10), run=clock.expire_tables)
         clock.register(name="guests", every=timedelta(hours=1), run=lambda now: accounts.erase_guests(now=now))

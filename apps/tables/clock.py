@@ -6,7 +6,9 @@ leased for a moment, so that two clocks do not think about the same move.
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 import msgspec
@@ -20,16 +22,16 @@ from apps.games.kernel.game import Level, Mode
 from apps.games.kernel.timing import STAND_IN_AFTER_SECONDS, TIMEOUTS_TO_STAND_IN
 from apps.tables import presence, services, thinking
 from apps.tables.live import LiveTable
-from apps.tables.models import Heartbeat, MadeBy, Match, Seat
+from apps.tables.models import Heartbeat, MadeBy, Match, Seat, Table
 from apps.tables.moves import Wish, current_table, make_move, publish_again
 
 logger = logging.getLogger(__name__)
 
-TICK_SECONDS = 0.2
 LEASE = timedelta(seconds=15)
 AT_ONCE = 50
 OUTAGE = timedelta(seconds=5)
 """A heartbeat older than this means that no clock was there."""
+COMPLAIN_EVERY = timedelta(minutes=1)
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -49,27 +51,64 @@ def register(*, name: str, every: timedelta, run: Callable[[datetime], object]) 
 
 
 async def run() -> None:
-    """Act until cancelled. A failure is logged and the next tick tries again."""
-    next_at: dict[str, datetime] = {}
-    tasks: set[asyncio.Task[None]] = set()
-    await database_sync_to_async(excuse_outage)(timezone.now())
-    while True:
-        now = timezone.now()
-        try:
-            for code in await _lease(now=now, life=LEASE, limit=AT_ONCE):
+    """Act until cancelled. Whatever fails is told and tried again: tables without a clock would wait for ever."""
+    rounds = Rounds()
+    try:
+        while True:
+            await rounds.go()
+            await asyncio.sleep(settings.CLOCK_TICK_SECONDS)
+    finally:
+        rounds.stop()
+
+
+class Rounds:
+    """What one clock has done when, and what it is doing."""
+
+    def __init__(self) -> None:
+        self._heartbeat = Job(name="heartbeat", every=timedelta(seconds=1), run=excuse_outage)
+        self._due = Job(name="due", every=timedelta(0), run=self._lease)
+        self._codes: list[str] = []
+        self._next_at: dict[str, datetime] = {}
+        self._told_at: dict[str, datetime] = {}
+        self._acting: set[asyncio.Task[None]] = set()
+
+    async def go(self) -> None:
+        """Look once at everything. Nothing is done about time before an outage is made good."""
+        if await self._do(self._heartbeat) and await self._do(self._due):
+            for code in self._codes:
                 task = asyncio.create_task(act(code))
-                tasks.add(task)
-                task.add_done_callback(tasks.discard)
+                self._acting.add(task)
+                task.add_done_callback(self._acting.discard)
             for job in _jobs:
-                if next_at.get(job.name, now) <= now:
-                    next_at[job.name] = now + job.every
-                    await database_sync_to_async(job.run)(now)
-        except DatabaseError as error:
-            logger.warning("the clock could not reach the database: %s", type(error).__name__)
-        await asyncio.sleep(settings.CLOCK_TICK_SECONDS)
+                await self._do(job)
 
+    def _lease(self, now: datetime) -> None:
+        self._codes = services.lease_due(now=now, life=LEASE, limit=AT_ONCE)
 
-_lease = database_sync_to_async(services.lease_due)
+    async def _do(self, job: Job) -> bool:
+        """Do a job if it is time for it; whether nothing went wrong."""
+        now = timezone.now()
+        if self._next_at.get(job.name, now) > now:
+            return True
+        try:
+            await database_sync_to_async(job.run)(now)
+        except Exception as error:
+            self._complain(job.name, error, now)
+            return False
+        self._next_at[job.name] = now + job.every
+        return True
+
+    def _complain(self, name: str, error: Exception, now: datetime) -> None:
+        """Once a minute: what fails, fails at every tick."""
+        if now - self._told_at.get(name, now - COMPLAIN_EVERY) < COMPLAIN_EVERY:
+            return
+        self._told_at[name] = now
+        trace = None if isinstance(error, DatabaseError) else error
+        logger.error("the clock's job %s failed: %s", name, type(error).__name__, exc_info=trace)
+
+    def stop(self) -> None:
+        for task in self._acting:
+            task.cancel()
 
 
 # ── one table that is due ──────────────────────────────────────────────────────
@@ -86,6 +125,8 @@ async def act(code: str) -> None:
         logger.info("nothing to do at table=%s: %s", code, refusal.code)
     except DatabaseError as error:
         logger.warning("table=%s is tried again: %s", code, type(error).__name__)
+    except Exception:
+        logger.exception("table=%s is tried again", code)
 
 
 async def _act(table: LiveTable, now: datetime) -> bool:
@@ -129,24 +170,19 @@ async def _move_for(table: LiveTable, seat: int) -> LiveTable:
         raise Refusal("stale")
     move = await thinking.choose_timeout(table.slug, table.match.state, seat)
     after = await make_move(_wish(table, seat, move, MadeBy.CLOCK))
-    while after.match and seat in after.to_act and len(forced := after.game.legal_moves(after.match.state, seat)) == 1:
-        after = await make_move(_wish(after, seat, after.game.dump_move(forced[0]), MadeBy.CLOCK))
+    while after.match and seat in after.to_act and len(only := after.game.legal_moves(after.match.state, seat)) == 1:
+        after = await make_move(_wish(after, seat, after.game.dump_move(only[0]), MadeBy.CLOCK, forced=True))
     return after
 
 
-def _wish(table: LiveTable, seat: int, move: bytes, made_by: str) -> Wish:
+def _wish(table: LiveTable, seat: int, move: bytes, made_by: str, *, forced: bool = False) -> Wish:
     version = table.match.prompts[seat] if table.match else None
     if version is None:
         raise Refusal("stale")
-    return Wish(code=table.code, move=move, version=version, made_by=made_by, seat=seat)
+    return Wish(code=table.code, move=move, version=version, made_by=made_by, seat=seat, forced=forced)
 
 
 # ── jobs ───────────────────────────────────────────────────────────────────────
-
-
-def keep_heartbeat(now: datetime) -> None:
-    """Say that a clock is here, after making good the time when none was."""
-    excuse_outage(now)
 
 
 @transaction.atomic
@@ -163,25 +199,36 @@ def excuse_outage(now: datetime) -> timedelta:
 
 
 def watch_presence(now: datetime) -> None:
-    """Notice who is away, bring stand-ins, and pause matches that nobody attends (G-5, G-7)."""
-    matches = Match.objects.live().filter(paused_at=None).select_related("table")
-    tables = {match.table_id: match.table for match in matches}
-    seats = list(Seat.objects.filter(table__in=tables).exclude(user=None))
-    here = presence.present((tables[seat.table_id].code, seat.user_id or 0) for seat in seats)
-    for table in tables.values():
-        people = [seat for seat in seats if seat.table_id == table.pk]
-        attended = any((table.code, seat.user_id) in here for seat in people)
-        if not attended and table.mode != Mode.RANKED:
-            services.pause_match(code=table.code)
-            continue
-        for seat in people:
-            _watch_seat(table.code, seat, there=(table.code, seat.user_id) in here, now=now)
+    """Notice who is away or back, bring stand-ins, and pause matches that nobody attends (G-5, G-7)."""
+    tables = {
+        match.table_id: match.table for match in Match.objects.live().filter(paused_at=None).select_related("table")
+    }
+    people: defaultdict[int, list[Seat]] = defaultdict(list)
+    for seat in Seat.objects.filter(table__in=tables).exclude(user=None):
+        people[seat.table_id].append(seat)
+    here = presence.present((tables[pk].code, seat.user_id or 0) for pk, seats in people.items() for seat in seats)
+    for pk, table in tables.items():
+        # A table that has changed meanwhile is looked at again.
+        with suppress(Refusal):
+            _watch_table(table, people[pk], here, now)
+
+
+def _watch_table(table: Table, people: list[Seat], here: set[presence.Person], now: datetime) -> None:
+    attended = any((table.code, seat.user_id) in here for seat in people)
+    if not attended and table.mode != Mode.RANKED:
+        services.pause_match(code=table.code)
+        return
+    for seat in people:
+        _watch_seat(table.code, seat, there=(table.code, seat.user_id) in here, now=now)
 
 
 def _watch_seat(code: str, seat: Seat, *, there: bool, now: datetime) -> None:
-    if there or seat.user_id is None:
+    if seat.user_id is None:
         return
-    if seat.away_since is None:
+    if there:
+        if seat.away_since is not None:
+            services.mark_back(code=code, user_id=seat.user_id)
+    elif seat.away_since is None:
         services.mark_away(code=code, user_id=seat.user_id, since=now)
     elif not seat.stand_in and now - seat.away_since >= timedelta(seconds=STAND_IN_AFTER_SECONDS):
         services.let_stand_in(code=code, index=seat.index)
