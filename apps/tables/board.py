@@ -35,6 +35,7 @@ def context(table: LiveTable, audience: Audience) -> dict[str, Any]:
     """Everything the table's templates show."""
     you = audience.you(table)
     seats = seat_facts(table, audience, you)
+    cast = cast_of(table, seats, you)
     return {
         "table": _table(table),
         "language": audience.language,
@@ -43,13 +44,39 @@ def context(table: LiveTable, audience: Audience) -> dict[str, Any]:
         "you": you,
         "your_name": seats[you].name if you is not None else "",
         "host": audience.host,
+        "reseated": cast.reseated,
         "title": _title(table, you),
         "subtitle": _subtitle(table),
         "places": [_place(table, seat) for seat in seats],
-        "log": _log(table, seats),
-        **_board(table, audience, seats, you),
+        "log": _log(table, cast.seats),
+        **_board(table, cast),
         **_dock(table, audience, seats, you),
+        **(_results(table, cast) if table.status == Status.FINISHED else {}),
     }
+
+
+class Cast(msgspec.Struct, frozen=True):
+    """Those who play, or played, the match that the table shows."""
+
+    seats: tuple[SeatFacts, ...]
+    you: int | None
+    """The seat of that match this page is the view of."""
+    reseated: bool = False
+    """Others sit here by now, waiting for the next match."""
+
+
+def cast_of(table: LiveTable, seats: tuple[SeatFacts, ...], you: int | None) -> Cast:
+    """Whoever sits here while the match lasts; once it is over its participants, whoever comes and goes."""
+    if table.match is None or table.status != Status.FINISHED:
+        return Cast(seats, you)
+    results = table.match.results
+    if [(r.name, r.cpu_level) for r in results] == [(seat.name, seat.cpu_level) for seat in table.seats]:
+        return Cast(seats, you)
+    names = dict(_result_names(results))
+    user_id = None if you is None else table.seats[you].user_id
+    played = next((r.seat for r in results if user_id is not None and r.user_id == user_id), None)
+    facts = tuple(SeatFacts(index=r.seat, name=names[r.seat], you=r.seat == played, cpu=r.cpu_level) for r in results)
+    return Cast(facts, played, reseated=True)
 
 
 def seat_facts(table: LiveTable, audience: Audience, you: int | None) -> tuple[SeatFacts, ...]:
@@ -126,13 +153,14 @@ def _subtitle(table: LiveTable) -> str:
 # ── the board ──────────────────────────────────────────────────────────────────
 
 
-def _board(table: LiveTable, audience: Audience, seats: tuple[SeatFacts, ...], you: int | None) -> Mapping[str, Any]:
+def _board(table: LiveTable, cast: Cast) -> Mapping[str, Any]:
     """The game's own part, empty until the first deal."""
     if table.match is None:
         return {}
-    view = table.game.view(table.match.state, you)
+    view = table.game.view(table.match.state, cast.you)
+    moves, last = _moves(table, cast.you), _last(table)
     return table.game.board(
-        view, BoardFacts(seats=seats, you=you, moves=_moves(table, you), last=_last(table), casual=table.casual)
+        view, BoardFacts(seats=cast.seats, you=cast.you, moves=moves, last=last, casual=table.casual)
     )
 
 
@@ -164,7 +192,6 @@ def _dock(table: LiveTable, audience: Audience, seats: tuple[SeatFacts, ...], yo
         "stood_in_for": you is not None and seats[you].stand_in,
         "paused": table.match is not None and table.match.paused,
         **_lobby(table, audience),
-        **(_results(table, seats, you) if table.status == Status.FINISHED else {}),
     }
 
 
@@ -221,7 +248,7 @@ def _clock_label(seconds: int) -> str:
 # ── results ────────────────────────────────────────────────────────────────────
 
 
-def _results(table: LiveTable, seats: tuple[SeatFacts, ...], you: int | None) -> Mapping[str, Any]:
+def _results(table: LiveTable, cast: Cast) -> Mapping[str, Any]:
     if table.match is None:
         return {}
     results = sorted((r for r in table.match.results if r.place is not None), key=lambda r: (r.place, r.seat))
@@ -232,14 +259,14 @@ def _results(table: LiveTable, seats: tuple[SeatFacts, ...], you: int | None) ->
             "place_text": gettext("%(place)s.") % {"place": r.place},
             "name": names[r.seat],
             "score": r.score,
-            "you": r.seat == you,
+            "you": r.seat == cast.you,
             "seat": r.seat,
         }
         for r in results
     ]
     return {
         "results": rows,
-        "verdict": _verdict(rows, you),
+        "verdict": _verdict(rows, cast.you),
         "best": table.best,
         "new_best": bool(rows) and table.best is not None and table.best == rows[0]["score"],
     }
@@ -278,7 +305,8 @@ def _log(table: LiveTable, seats: tuple[SeatFacts, ...]) -> list[str]:
 
 def announcements(table: LiveTable, audience: Audience, *, since: int) -> list[str]:
     """What happened after version ``since``, oldest first, one sentence an event."""
-    seats = seat_facts(table, audience, audience.you(table))
+    you = audience.you(table)
+    seats = cast_of(table, seat_facts(table, audience, you), you).seats
     return [line for entry in table.log if entry.version > since for line in sentences(table, entry, seats)]
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
+from random import Random
 
 from channels.testing import WebsocketCommunicator
 from django.test import AsyncClient, Client
@@ -162,7 +163,7 @@ class Page:
     def _take(self, frame: str) -> None:
         self.frames.append(frame)
         elements = Elements(frame)
-        assert elements.order[0] == "table" or elements.order[0] == "notice" and len(elements.order) <= 2, (
+        assert elements.order[0] == "table" or (elements.order[0] == "notice" and len(elements.order) <= 2), (
             elements.order
         )
         if said := elements.found.pop("announce", None):
@@ -250,3 +251,11 @@ def finish(client: Client, address: str) -> str:
             return page
         form = seen.moves[-1]
         assert client.post(form["action"], form).status_code == 303
+
+
+async def play(page: Page, rng: Random) -> None:
+    """Choose any form whenever there is one, until the match is over."""
+    while not (seen := page.forms).over:
+        if seen.moves:
+            await page.choose(rng.choice(seen.moves))
+        await page.until(lambda page, version=seen.version: page.forms.version > version)

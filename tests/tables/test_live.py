@@ -2,11 +2,9 @@
 
 import pytest
 from django.db import connection
-from django.test import Client
 
 from apps.accounts.models import User
-from apps.tables import board, live, services
-from apps.tables.board import Audience
+from apps.tables import services
 from apps.tables.models import Match, Status, Table
 from tests.tables.conftest import code_of, forms, open_table
 from tests.tables.pages import SHORT, finish

@@ -4,16 +4,16 @@ import asyncio
 from contextlib import nullcontext
 from random import Random
 
-import msgspec
 import pytest
 from channels.db import database_sync_to_async
 from django.test import AsyncClient
 
 from apps.games import registry
 from apps.games.kernel.game import Mode
-from apps.games.kernel.record import Record, replay
+from apps.games.kernel.record import replay
 from apps.tables.models import MadeBy, Match, Status
-from tests.tables.pages import SHORT, Page, do, forms, open_async
+from tests.tables.pages import SHORT, do, forms, open_async, play
+from tests.tables.records import record_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("think_here")]
 
@@ -81,14 +81,6 @@ async def test_by_socket(slug, mode, people, cpus, enter, ticking):
     await check(people, cpus)
 
 
-async def play(page: Page, rng: Random) -> None:
-    """Choose any form whenever there is one, until the match is over."""
-    while not (seen := page.forms).over:
-        if seen.moves:
-            await page.choose(rng.choice(seen.moves))
-        await page.until(lambda page, version=seen.version: page.forms.version > version)
-
-
 @database_sync_to_async
 def check(people: int, cpus: int) -> None:
     """What is true of every finished match: its record is whole, and replays to the stored state."""
@@ -110,15 +102,3 @@ def check(people: int, cpus: int) -> None:
     made = {move.made_by for move in moves}
     assert made == ({MadeBy.PLAYER, MadeBy.CPU} if cpus else {MadeBy.PLAYER})
     assert match.seat_count == people + cpus
-
-
-def record_of(match: Match) -> Record:
-    return Record(
-        game=match.game,
-        version=match.rules_version,
-        options=match.options,
-        seats=match.seat_count,
-        first=match.first,
-        seed=bytes(match.seed),
-        moves=tuple((move.seat, msgspec.json.encode(move.move)) for move in match.moves.all()),
-    )
