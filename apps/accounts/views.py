@@ -10,10 +10,10 @@ from apps.accounts.sessions import as_user, known_user
 
 
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: HttpRequest) -> HttpResponse:
     """How pages look and sound. Saving makes a guest of somebody unknown: there is nowhere else to keep it."""
-    if request.method == "GET":
+    if request.method != "POST":
         return render(request, "accounts/settings.html", {"form": PreferencesForm(instance=known_user(request))})
     form = PreferencesForm(request.POST, instance=User())
     if not form.is_valid():

@@ -69,7 +69,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def new_table(request: HttpRequest) -> HttpResponse:
     game = _asked_game(request)
     user = known_user(request)
@@ -378,11 +378,11 @@ def make_pass(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def use_pass(request: HttpRequest, token: str) -> HttpResponse:
     """Asks first, so that a messenger's preview does not use the link up."""
     values: dict[str, Any] = {"token": token}
-    if request.method == "GET":
+    if request.method != "POST":
         return render(request, "tables/use_pass.html", values)
     try:
         with as_user(request) as user:
