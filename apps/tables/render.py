@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
+from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from apps.tables import board
+from apps.tables import board, compiled
 from apps.tables.board import Audience
 from apps.tables.live import LiveTable
 
@@ -44,14 +45,19 @@ def render(table: LiveTable, audience: Audience) -> Rendering:
     """Every region of the table, in the audience's language."""
     with translation.override(audience.language):
         values = board.context(table, audience)
-        regions = {name: render_to_string(f"{PAGE}#{name}", values) for name in REGIONS}
+        regions = {name: _fragment(f"{PAGE}#{name}", values) for name in REGIONS}
     return Rendering(version=table.version, regions=regions, table=table, audience=audience)
+
+
+def _fragment(name: str, values: Mapping[str, Any]) -> str:
+    """One region; while templates are being written, from the file as it is now."""
+    return render_to_string(name, dict(values)) if settings.DEBUG else compiled.render(name, values)
 
 
 def render_notice(notice: Mapping[str, Any] | None, language: str) -> str:
     """The ``#notice`` region alone, said too: a refusal, or a word of welcome. None takes it away."""
     with translation.override(language):
-        region = render_to_string(f"{PAGE}#notice", {"notice": notice})
+        region = _fragment(f"{PAGE}#notice", {"notice": notice})
     return region + (_announce([str(notice["text"])]) if notice else "")
 
 

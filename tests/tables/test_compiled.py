@@ -22,7 +22,7 @@ SOURCES = [
     "{% for each in nothing %}{{ each }}{% empty %}none{% endfor %}",
     "{% for key, value in pairs reversed %}{{ key }}={{ value.name }};{% endfor %}",
     "{% load i18n %}{% translate 'Home' %} {% blocktranslate with name=text %}Remove {{ name }}{% endblocktranslate %}",
-    "{% load i18n %}{% blocktranslate count n=number %}{{ n }} card of {{ text }}{% plural %}{{ n }} cards{% endblocktranslate %}",
+    "{% load i18n %}{% blocktranslate count n=number %}{{ n }} of {{ text }}{% plural %}{{ n }}{% endblocktranslate %}",
     "{{ text|upper|default:'x' }} {{ missing|default:text }} {{ numbers|length }} {{ big }}",
     "{% with number as n %}{{ n }}{% endwith %}{% widthratio number 3 100 %}",
 ]
