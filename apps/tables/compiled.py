@@ -158,18 +158,19 @@ class _Compiler:
     def _by_django(self, node: Node, values: Values) -> str:
         context = Context(values)
         with context.bind_template(self._template):
-            return node.render_annotated(context)
+            return str(node.render_annotated(context))
 
     def _if(self, node: Any) -> None:
         word = "if"
         for condition, nodelist in node.conditions_nodelists:
-            header = f"{word} {self._condition(condition)}:" if condition is not None else "else:"
-            self._block(header if word == "elif" or condition is not None else "else:", nodelist)
+            header = "else:" if condition is None else f"{word} {self._condition(condition)}:"
+            self._block(header, nodelist)
             word = "elif"
 
     def _condition(self, condition: Any) -> str:
-        if isinstance(condition, TemplateLiteral):
-            return f"seen({self._expression(condition.value)})"
+        if type(condition) is TemplateLiteral:
+            expression: Any = condition.value
+            return f"seen({self._expression(expression)})"
         if condition.id == "not":
             return f"(not {self._condition(condition.first)})"
         if condition.id in {"and", "or"} | COMPARISONS:
