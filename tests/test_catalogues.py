@@ -155,7 +155,10 @@ TYPOGRAPHY = {
         (r"«(?!\u00a0)|(?<!\u00a0)»", "U+00A0 inside « »"),
     ],
     "de": [(r'"', "quotation marks are „ “"), (r"\bSie haben\b|\bIhr(e|en|em|er)? ", "du, not Sie")],
-    "ru": [(r'"', "quotation marks are « »"), (r"(?<=[\w,:;—»] )(Вы\b|Вас\b|Вам|Ваш)", "вы in lower case inside a sentence")],
+    "ru": [
+        (r'"', "quotation marks are « »"),
+        (r"(?<=[\w,:;—»] )(Вы\b|Вас\b|Вам|Ваш)", "вы in lower case inside a sentence"),
+    ],
 }
 
 
