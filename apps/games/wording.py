@@ -1,15 +1,33 @@
 """Cards in words and letters, in the language that is active when the function is called."""
 
+from collections.abc import Callable, Hashable
+from functools import lru_cache, wraps
 from typing import Final
 
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import get_language, gettext, pgettext
 
 from apps.games.kernel.cards import Card, is_joker, rank_of, suit_of
 from apps.games.kernel.game import Level, SeatFacts
 
 COURTS: Final = "AKQJ"
+REMEMBERED: Final = 4096
 
 
+def worded[**P, T](function: Callable[P, T]) -> Callable[P, T]:
+    """Remember what a function says in each language: its words depend on its arguments alone."""
+
+    @lru_cache(maxsize=REMEMBERED)
+    def say(_language: Hashable, *args: P.args, **kwargs: P.kwargs) -> T:
+        return function(*args, **kwargs)
+
+    @wraps(function)
+    def remembered(*args: P.args, **kwargs: P.kwargs) -> T:
+        return say(get_language(), *args, **kwargs)
+
+    return remembered
+
+
+@worded
 def card_name(card: Card) -> str:
     """The card as it is read aloud: “queen of spades”, „Pik-Dame“, «дама пик».
 
@@ -23,16 +41,19 @@ def card_name(card: Card) -> str:
     return pgettext("name of a number card", "%(rank)s of %(suit)s") % words
 
 
+@worded
 def rank_name(rank: str) -> str:
     """The rank alone, as a noun: “queen”, “nine”."""
     return _rank_names()[rank]
 
 
+@worded
 def suit_name(suit: str) -> str:
     """The suit alone, as a plural noun: “spades”."""
     return _suit_names()[suit]
 
 
+@worded
 def rank_letter(rank: str, letters: str = "own") -> str:
     """What is printed in the corner of the card.
 
@@ -45,6 +66,7 @@ def rank_letter(rank: str, letters: str = "own") -> str:
     return _court_letters()[rank]
 
 
+@worded
 def level_name(level: str) -> str:
     """How well a CPU plays, in a word (G-13)."""
     return {
@@ -54,7 +76,8 @@ def level_name(level: str) -> str:
     }[Level(level)]
 
 
-def seat_tags(seat: SeatFacts) -> list[str]:
+@worded
+def seat_tags(seat: SeatFacts) -> tuple[str, ...]:
     """The few words under a name at the table: whose seat it is and who plays it; often none."""
     tags = []
     if seat.you:
@@ -65,7 +88,7 @@ def seat_tags(seat: SeatFacts) -> list[str]:
         tags.append(pgettext("tag of a seat", "away"))
     if seat.cpu:
         tags.append(level_name(seat.cpu))
-    return tags
+    return tuple(tags)
 
 
 def _rank_names() -> dict[str, str]:

@@ -8,8 +8,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from apps.games import wording
+from apps.games import registry, wording
 from apps.games.kernel.game import BoardFacts, Mode, SeatFacts
+from apps.games.wording import worded
 from apps.rulebook.pages import Page
 from apps.tables.live import LiveResult, LiveTable, LogEntry, is_move
 from apps.tables.models import LEVEL_LABELS, MODE_LABELS, EventKind, MadeBy, Status
@@ -31,8 +32,13 @@ class Audience(msgspec.Struct, frozen=True):
         return next((seat for seat in self.held if seat in table.to_act), self.held[0] if self.held else None)
 
 
-def context(table: LiveTable, audience: Audience) -> dict[str, Any]:
+def page_context(table: LiveTable, audience: Audience) -> dict[str, Any]:
     """Everything the table's templates show."""
+    return context(table, audience) | {"log": log(table, audience)}
+
+
+def context(table: LiveTable, audience: Audience) -> dict[str, Any]:
+    """What the regions show that a move may change; the log only grows."""
     you = audience.you(table)
     seats = seat_facts(table, audience, you)
     cast = cast_of(table, seats, you)
@@ -48,7 +54,6 @@ def context(table: LiveTable, audience: Audience) -> dict[str, Any]:
         "title": _title(table, you),
         "subtitle": _subtitle(table),
         "places": [_place(table, seat) for seat in seats],
-        "log": _log(table, cast.seats),
         **_board(table, cast),
         **_dock(table, audience, seats, you),
         **(_results(table, cast) if table.status == Status.FINISHED else {}),
@@ -117,7 +122,7 @@ def cpu_name(number: int) -> str:
 def _table(table: LiveTable) -> dict[str, Any]:
     return {
         "code": table.code,
-        "url": reverse("tables:table", args=[table.code]),
+        "url": _table_url(table.code),
         "version": table.version,
         "status": table.status,
         "game": table.game.name,
@@ -128,11 +133,26 @@ def _table(table: LiveTable) -> dict[str, Any]:
         "match": table.match.number if table.match else 0,
         "seed_hash": table.match.seed_hash if table.match else "",
         "seed": table.match.seed if table.match else "",
-        "summary": table.game.summary(table.options),
-        "rules_url": Page("game", table.slug).url(),
-        **{f"{part}_partial": f"games/{table.slug}/board.html#{part}" for part in ("seats", "felt", "dock", "side")},
-        "style": f"games/{table.slug}/board.css",
+        "summary": _summary(table.slug, table.options),
+        **_of_game(table.slug),
     }
+
+
+@worded
+def _table_url(code: str) -> str:
+    return reverse("tables:table", args=[code])
+
+
+@worded
+def _summary(slug: str, options: Any) -> str:
+    return registry.get(slug).summary(options)
+
+
+@worded
+def _of_game(slug: str) -> dict[str, str]:
+    """Where the game's own part of the page comes from."""
+    partials = {f"{part}_partial": f"games/{slug}/board.html#{part}" for part in ("seats", "felt", "dock", "side")}
+    return {"rules_url": Page("game", slug).url(), "style": f"games/{slug}/board.css", **partials}
 
 
 def _title(table: LiveTable, you: int | None) -> str:
@@ -143,7 +163,7 @@ def _title(table: LiveTable, you: int | None) -> str:
 
 
 def _subtitle(table: LiveTable) -> str:
-    summary = table.game.summary(table.options)
+    summary = _summary(table.slug, table.options)
     if table.match is None:
         return summary
     view = table.game.view(table.match.state, None)
@@ -191,7 +211,7 @@ def _dock(table: LiveTable, audience: Audience, seats: tuple[SeatFacts, ...], yo
         "waiting": _waiting(table, seats),
         "stood_in_for": you is not None and seats[you].stand_in,
         "paused": table.match is not None and table.match.paused,
-        **_lobby(table, audience),
+        **(_lobby(table, audience) if table.status != Status.PLAYING else {}),
     }
 
 
@@ -223,7 +243,7 @@ def _waiting(table: LiveTable, seats: tuple[SeatFacts, ...]) -> str:
 
 def _lobby(table: LiveTable, audience: Audience) -> Mapping[str, Any]:
     room = len(table.seats) + 1 in table.game.seats
-    between = table.status != Status.PLAYING and table.mode == Mode.LINK
+    between = table.mode == Mode.LINK
     return {
         "may_sit": between and room and not audience.held,
         "may_add": between and room and audience.host,
@@ -297,31 +317,31 @@ def _verdict(rows: list[dict[str, Any]], you: int | None) -> str:
 # ── the log and the live region ────────────────────────────────────────────────
 
 
-def _log(table: LiveTable, seats: tuple[SeatFacts, ...]) -> list[str]:
-    """The newest lines first."""
-    lines = [line for entry in table.log for line in sentences(table, entry, seats)]
-    return lines[::-1][:SHOWN_LOG]
+def log(table: LiveTable, audience: Audience) -> list[str]:
+    """The log's lines, the newest first."""
+    return announcements(table, audience, since=0)[::-1][:SHOWN_LOG]
 
 
 def announcements(table: LiveTable, audience: Audience, *, since: int) -> list[str]:
     """What happened after version ``since``, oldest first, one sentence an event."""
     you = audience.you(table)
-    seats = cast_of(table, seat_facts(table, audience, you), you).seats
-    return [line for entry in table.log if entry.version > since for line in sentences(table, entry, seats)]
+    cast = cast_of(table, seat_facts(table, audience, you), you)
+    speakers = tuple(SeatFacts(index=seat.index, name=seat.name, you=seat.you) for seat in cast.seats)
+    return [line for entry in table.log if entry.version > since for line in sentences(table, entry, speakers)]
 
 
-def sentences(table: LiveTable, entry: LogEntry, seats: tuple[SeatFacts, ...]) -> Iterator[str]:
+def sentences(table: LiveTable, entry: LogEntry, seats: tuple[SeatFacts, ...]) -> tuple[str, ...]:
     """An entry in words; a seat that is no longer there is told by its name."""
-    if is_move(entry):
-        if entry.seat is None or entry.seat >= len(seats):
-            return
-        if entry.kind == MadeBy.CLOCK:
-            yield gettext("Time is up for %(name)s.") % {"name": seats[entry.seat].name}
-        for event in entry.events:
-            if line := table.game.sentence(event, seats):
-                yield line
-        return
-    yield _happening(table, entry)
+    return _told(table.slug, entry, seats) if is_move(entry) else (_happening(table, entry),)
+
+
+@worded
+def _told(slug: str, entry: LogEntry, seats: tuple[SeatFacts, ...]) -> tuple[str, ...]:
+    if entry.seat is None or entry.seat >= len(seats):
+        return ()
+    late = [gettext("Time is up for %(name)s.") % {"name": seats[entry.seat].name}]
+    lines = [registry.get(slug).sentence(event, seats) for event in entry.events]
+    return tuple(line for line in (*(late if entry.kind == MadeBy.CLOCK else ()), *lines) if line)
 
 
 def _happening(table: LiveTable, entry: LogEntry) -> str:

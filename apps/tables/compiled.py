@@ -7,6 +7,7 @@ this does not know are rendered by Django itself, so that a template may use any
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from html import escape as escape_text
 from typing import Any, Final
 
 from django.template import Context, Node, NodeList
@@ -291,7 +292,7 @@ def _out(value: Any) -> str:
     if kind is SafeString:
         return value
     if kind is str:
-        return escape(value)
+        return escape_text(value)
     if kind is int and -1000 < value < 1000:
         return str(value)
     return "" if value is MISSING else render_value_in_context(value, _PLAIN_CONTEXT)

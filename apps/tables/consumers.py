@@ -118,7 +118,8 @@ class TableConsumer(AsyncWebsocketConsumer):
     async def _show_all(self, *, since: int | None) -> None:
         table = await newest_table(self.code)
         rendering = render(table, self.audience(table))
-        await self._send(rendering, since=since, full=True)
+        self.shown, self.version = rendering.regions, rendering.version
+        await self.send(rendering.whole(since=since))
 
     # ── what the hub asks of a viewer ──
 
@@ -138,12 +139,9 @@ class TableConsumer(AsyncWebsocketConsumer):
         if self.noticed and rendering.version > self.version:
             await self.send(render_notice(None, self.language))
             self.noticed = False
-        await self._send(rendering, since=self.version, full=False)
-
-    async def _send(self, rendering: Rendering, *, since: int | None, full: bool) -> None:
-        message = rendering.message(shown=self.shown, since=since, full=full)
+        changes = rendering.changes(shown=self.shown, since=self.version)
         self.shown, self.version = rendering.regions, rendering.version
-        await self.send(message)
+        await self.send(changes)
 
     async def close_with(self, code: int) -> None:
         await self.close(code)

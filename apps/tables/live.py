@@ -244,8 +244,11 @@ def _log(game: AnyGame, table: Table, match: Match | None) -> tuple[LogEntry, ..
     return tuple(entries[-LOG_LENGTH:])
 
 
+MOVES = frozenset(MadeBy.values)
+
+
 def is_move(entry: LogEntry) -> bool:
-    return entry.kind in MadeBy.values
+    return entry.kind in MOVES
 
 
 class TableCache:

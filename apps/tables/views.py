@@ -174,7 +174,7 @@ def _table_response(request: HttpRequest, code: str, refusal: Refusal | None = N
     notice = refusals.notice(refusal, get_language() or "en") if refusal else None
     if moves and not refusal:
         notice = refusals.welcome_back(moves, get_language() or "en")
-    values = board.context(table, _audience(table, user)) | _page_values(request, table, user) | {"notice": notice}
+    values = board.page_context(table, _audience(table, user)) | _page_values(request, table, user) | {"notice": notice}
     status = refusals.STATUS.get(refusal.code, 400) if refusal else 200
     response = render(request, "tables/table.html", values, status=status)
     response["X-Robots-Tag"] = "noindex"

@@ -7,6 +7,7 @@
 // data-keep-scroll on boxes that scroll; #notice; ids on whatever can be focused.
 
 const LIVE_LINES = 50;
+const LOG_LINES = 40;
 
 const root = document.documentElement;
 const shown = () => document.getElementById("table")?.dataset ?? {};
@@ -38,7 +39,7 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
 
 document.addEventListener("htmx:wsAfterMessage", () => {
   restore(kept);
-  trim(document.getElementById("live"));
+  trim(document.getElementById("live"), document.getElementById("log"));
   for (const form of document.querySelectorAll("[data-sent]")) form.removeAttribute("data-sent");
   tell();
 });
@@ -180,8 +181,9 @@ function plain(element) {
   return copy.outerHTML.replace(/\s+/g, " ");
 }
 
-function trim(live) {
+function trim(live, log) {
   while (live && live.childElementCount > LIVE_LINES) live.firstElementChild.remove();
+  while (log && log.childElementCount > LOG_LINES) log.lastElementChild.remove();
 }
 
 // ── your turn ────────────────────────────────────────────────────────────────

@@ -150,13 +150,18 @@ def _ranks(view: View, *, left: bool) -> Iterator[dict[str, Any]]:
     cards = _unseen(view) if left else iter(view.revealed)
     counts = Counter(map(rank_of, cards))
     for rank in sorted(RANKS, key=lambda rank: strength(rank, view.options.ace_high)):
-        words = {"rank": wording.rank_name(rank), "count": counts[rank]}
         yield {
             "rank": rank,
-            "label": pgettext("how many cards of a rank", "%(rank)s: %(count)s") % words,
-            "bars": [4 - number <= counts[rank] for number in range(4)],
+            "label": _rank_count(rank, counts[rank]),
+            "count": counts[rank],
             "current": rank == rank_of(view.current),
         }
+
+
+@wording.worded
+def _rank_count(rank: str, count: int) -> str:
+    words = {"rank": wording.rank_name(rank), "count": count}
+    return pgettext("how many cards of a rank", "%(rank)s: %(count)s") % words
 
 
 def _said(facts: BoardFacts) -> dict[str, str]:

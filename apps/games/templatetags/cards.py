@@ -22,13 +22,16 @@ def card(context: Context, code: str, *, big: bool = False, classes: str = "", d
 
     Reads ``letters`` from the context (``own`` unless set). Raises ValueError for what is no card.
     """
+    letters = str(context.get("letters") or "own")
+    name = " ".join(filter(None, ("card", "big" if big else "", classes)))
+    return _card(code, letters, name, decor)
+
+
+@wording.worded
+def _card(code: str, letters: str, name: str, decor: bool) -> SafeString:
     if not is_card(code):
         raise ValueError(f"not a card: {code!r}")
-    letters = str(context.get("letters") or "own")
     face = card_face(code, letters, get_language() or "")
-    name = "card big" if big else "card"
-    if classes:
-        name = f"{name} {classes}"
     if decor:
         return format_html('<span class="{}" data-card="{}" aria-hidden="true">{}</span>', name, code, face)
     return format_html(

@@ -82,12 +82,12 @@ def test_the_extremes_follow_the_ace(card: str, ace_high: bool, higher: int, low
 def test_rated_play_gives_no_odds_but_shows_what_was_seen() -> None:
     context = drawn(position("KS", "KH", "9D"), casual=False)
     assert [guess["note"] for guess in context["guesses"]] == ["", ""]
-    seen = {row["rank"]: sum(row["bars"]) for row in context["ranks"]}
+    seen = {row["rank"]: row["count"] for row in context["ranks"]}
     assert (seen["K"], seen["9"], seen["2"]) == (2, 1, 0)
 
 
 def test_casual_play_shows_what_is_left() -> None:
-    left = {row["rank"]: sum(row["bars"]) for row in drawn(position("KS", "KH", "9D"))["ranks"]}
+    left = {row["rank"]: row["count"] for row in drawn(position("KS", "KH", "9D"))["ranks"]}
     assert (left["K"], left["9"], left["2"]) == (2, 3, 4)
 
 
