@@ -6,7 +6,7 @@ const summary = form?.querySelector("[data-summary]");
 function sum() {
   const chosen = [...form.querySelectorAll("[data-sum]")].map((group) => {
     const label = group.querySelector("input:checked + span")?.textContent.trim() ?? "";
-    return /^\d+$/.test(label) ? `${group.querySelector("legend").textContent}: ${label}` : label;
+    return /^\d+$/.test(label) ? `${group.querySelector("legend").textContent}${summary.dataset.colon} ${label}` : label;
   });
   summary.textContent = chosen.filter(Boolean).join(" · ");
 }
