@@ -143,6 +143,24 @@ def sqlite(path: Path) -> dict[str, object]:
     }
 
 
+def channel_layer(redis_url: str, *, prefix: str = "upcard") -> dict[str, object]:
+    """How processes tell each other of changes; without an address, how one process tells itself."""
+    if not redis_url:
+        return {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+    # The client's own limit of 100 connections is less than the sockets of one process.
+    hosts = [{"address": redis_url, "max_connections": 5000}]
+    return {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": {"hosts": hosts, "prefix": prefix}}
+
+
+def cache(redis_url: str, *, prefix: str = "upcard") -> dict[str, object]:
+    """Where presence lives."""
+    if redis_url:
+        backend = "django.core.cache.backends.redis.RedisCache"
+        return {"BACKEND": backend, "LOCATION": redis_url, "KEY_PREFIX": prefix}
+    # Django's default of 300 entries would forget people at a busy hour.
+    return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}}
+
+
 def origin(url: str, name: str, *, secure: bool) -> str:
     """``https://play.example`` without a path. Raises ImproperlyConfigured for anything else."""
     parts = urlsplit(url)

@@ -8,7 +8,7 @@ from django.utils.csp import CSP
 from django.utils.translation import gettext_lazy as _
 
 from config.environment import ENVIRONMENT as ENV
-from config.environment import database, kept_secret, key, origin, sqlite, writable_directory
+from config.environment import cache, channel_layer, database, kept_secret, key, origin, sqlite, writable_directory
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -110,26 +110,8 @@ DATABASES = {
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # One process needs nothing beside itself; several speak through Redis or Valkey.
-CHANNEL_LAYERS: dict[str, Any]
-CACHES: dict[str, Any]
-if REDIS_URL:
-    CHANNEL_LAYERS = {
-        "default": {
-            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-            # The client's own limit of 100 connections is less than the sockets of one process.
-            "CONFIG": {"hosts": [{"address": REDIS_URL, "max_connections": 5000}], "prefix": "upcard"},
-        }
-    }
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
-else:
-    CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
-    # Presence and rate limits live here: Django's default of 300 entries would forget people at a busy hour.
-    CACHES = {
-        "default": {
-            "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-            "OPTIONS": {"MAX_ENTRIES": 100_000},
-        }
-    }
+CHANNEL_LAYERS: dict[str, Any] = {"default": channel_layer(REDIS_URL)}
+CACHES: dict[str, Any] = {"default": cache(REDIS_URL)}
 
 AUTH_USER_MODEL = "accounts.User"
 AUTH_PASSWORD_VALIDATORS = [

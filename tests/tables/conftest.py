@@ -2,18 +2,22 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
 import pytest_asyncio
 from django.core.cache.backends import base, locmem
+from django.db import connections
 from django.test import AsyncClient
 from django.utils import timezone
 
 from apps.games import registry
 from apps.tables import attendance, clock, live, thinking, views
+from tests import worlds
 from tests.tables.pages import Page, code_of, forms, open_table
 
 __all__ = ["Page", "code_of", "forms", "open_table"]
@@ -64,11 +68,12 @@ class Time:
     def go(self, **by: float) -> datetime:
         """Let time go by; what time it is then."""
         self.ahead += timedelta(**by)
+        worlds.age_cache(by=timedelta(**by).total_seconds())
         return self.now()
 
 
 @pytest.fixture
-def time(monkeypatch) -> Time:
+def later(monkeypatch) -> Time:
     """Time goes by as ever, and leaps when the test says so."""
     leaping = Time()
     monkeypatch.setattr(timezone, "now", leaping.now)
@@ -89,6 +94,23 @@ def ticking() -> Callable[[], object]:
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+
+    return run
+
+
+@pytest.fixture
+def ten_at_once() -> Callable[[Callable[[int], object]], list[object]]:
+    """``ten_at_once(deed)``: what the deed, given 0 to 9, answers in as many threads."""
+
+    def in_a_thread(deed: Callable[[int], object], number: int) -> object:
+        try:
+            return deed(number)
+        finally:
+            connections.close_all()
+
+    def run(deed: Callable[[int], object]) -> list[object]:
+        with ThreadPoolExecutor(10) as pool:
+            return list(pool.map(partial(in_a_thread, deed), range(10)))
 
     return run
 

@@ -1,6 +1,5 @@
 """Coming, sitting, hosting, starting, leaving: who may do what to a table, and what becomes of it."""
 
-from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from random import Random
 
@@ -113,19 +112,18 @@ def test_messengers_may_ask_for_the_head_alone(room, cleo, path):
     assert cleo.head(path.format(code=code_of(room))).status_code in {200, 302}
 
 
-def test_ten_parallel_joins_on_the_last_seat_take_one(ada, slug):
+def test_ten_parallel_joins_on_the_last_seat_take_one(ada, slug, ten_at_once):
     address = open_table(ada, slug, mode="link")
     for number in range(registry.get(slug).seats.stop - 3):
         assert sit(Client(), address, f"Early {number}").status_code == 303
     seated = Seat.objects.count()
-    with ThreadPoolExecutor(10) as pool:
-        answers = list(pool.map(lambda number: sit(Client(), address, f"Late {number}").status_code, range(10)))
+    answers = ten_at_once(lambda number: sit(Client(), address, f"Late {number}").status_code)
     assert sorted(answers) == [303] + [422] * 9
     assert Seat.objects.count() == seated + 1
     assert User.objects.count() == seated + 1, "who was refused is nobody"
 
 
-def test_ten_clicks_on_join_take_one_seat(room, cleo, slug):
+def test_ten_clicks_on_join_take_one_seat(room, cleo, slug, ten_at_once):
     if registry.get(slug).seats.stop == 3:
         pytest.skip("only two play this game")
     cleo.get(room)
@@ -136,8 +134,7 @@ def test_ten_clicks_on_join_take_one_seat(room, cleo, slug):
         browser.cookies = cleo.cookies
         return sit(browser, room, "Cleo").status_code
 
-    with ThreadPoolExecutor(10) as pool:
-        assert set(pool.map(click, range(10))) == {303}
+    assert set(ten_at_once(click)) == {303}
     assert Seat.objects.filter(name="Cleo").count() == 1
 
 
@@ -266,14 +263,13 @@ def test_only_the_host_starts_and_only_once(room, ada, bo, cleo):
     assert Match.objects.count() == 1
 
 
-def test_ten_clicks_on_start_deal_once(room, ada):
+def test_ten_clicks_on_start_deal_once(room, ada, ten_at_once):
     def click(number):
         browser = Client()
         browser.cookies = ada.cookies
         return post(browser, room, "start")
 
-    with ThreadPoolExecutor(10) as pool:
-        answers = list(pool.map(click, range(10)))
+    answers = ten_at_once(click)
     assert sorted(answers) == [(303, None)] + [(409, "stale")] * 9
     assert Match.objects.count() == 1
     assert Table.objects.get().version == 3
