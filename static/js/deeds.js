@@ -2,15 +2,15 @@
 // from here, and what it changes arrives by socket. What changes who one is (taking a seat, leaving)
 // loads the page anew, as everything does without this script.
 //
-// What it reads: form[data-do], #net[data-shown] while there is no connection, #notice, #live.
+// Without a socket the forms do not get here: socket.js posts them. What it reads: form[data-do], #notice, #live.
 
 const HERE = ["cpu", "start", "rematch", "accept", "reveal"];
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
-  if (!HERE.includes(form.dataset.do) || document.querySelector("#net[data-shown]")) return;
+  if (!HERE.includes(form.dataset.do)) return;
   event.preventDefault();
-  post(form, event.submitter).catch(() => form.submit());
+  post(form, event.submitter).catch(() => document.dispatchEvent(new Event("net:lost")));
 });
 
 async function post(form, button) {

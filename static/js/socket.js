@@ -1,6 +1,6 @@
 // The table's socket: htmx's extension opens it and fills the page; this keeps it alive and honest.
 // The server's close codes 4401, 4403, 4404 and 4410 are final and explained; after any other the page
-// reconnects, and says so. Without a connection a move is posted like any form.
+// reconnects, and says so. Without a socket every form is posted; without the network it stays.
 //
 // What it reads: #net with [data-text] inside and the texts data-reconnecting, data-on4401 …; the token
 // in <meta name="csrf-token">.
@@ -19,6 +19,7 @@ let retryTimer = 0;
 let answerTimer = 0;
 let silenceTimer = 0;
 let barTimer = 0;
+let posting = false; // one form at a time: whoever clicks again gets no second move
 
 // The extension reconnects by itself after some codes and not after others. Here every close is ours.
 htmx.createWebSocket = (url) => {
@@ -126,16 +127,36 @@ function withToken(form) {
   form.append(field);
 }
 
-document.addEventListener("submit", (event) => withToken(event.target), true);
+document.addEventListener("submit", onSubmit, true);
+
+function onSubmit(event) {
+  const form = event.target;
+  withToken(form);
+  if (isOpen() || form.method !== "post") return;
+  event.preventDefault();
+  event.stopPropagation();
+  post(form);
+}
+
+// Posted like any form, if the site answers at all: the browser's page about an error would take the table away.
+async function post(form) {
+  if (posting) return;
+  posting = true;
+  const there = await fetch("/healthz", { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(ANSWER) }).catch(() => null);
+  posting = false;
+  if (!there) say(bar?.dataset.reconnecting ?? "");
+  else if (form.isConnected) form.submit();
+}
 
 document.addEventListener("htmx:wsConfigSend", (event) => {
-  const form = event.target;
   if (isOpen()) {
     delete event.detail.parameters.csrfmiddlewaretoken;
     expectAnswer();
     return;
   }
   event.preventDefault();
-  withToken(form);
-  form.submit();
+  post(event.target);
 });
+
+// Another script found that nothing answers.
+document.addEventListener("net:lost", giveUp);
