@@ -1,6 +1,6 @@
 """Pages of tables as a client sees them that knows no rules: forms to choose from, regions that change, a socket."""
 
-import json
+import asyncio
 import re
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -127,6 +127,7 @@ class Page:
     def __init__(
         self, visitor: Client | AsyncClient | None, address: str, *, language: str = "en", origin: bytes | None = None
     ) -> None:
+        self.visitor = visitor
         self.code = code_of(address)
         self.regions: dict[str, str] = {}
         self.frames: list[str] = []
@@ -134,6 +135,7 @@ class Page:
         self.notices: list[str | None] = []
         self.closed: int | None = None
         self._forms: Forms | None = None
+        self._fenced = False
         cookies = "; ".join(f"{name}={morsel.value}" for name, morsel in visitor.cookies.items()) if visitor else ""
         headers = [(b"host", HOST), (b"origin", origin or b"http://" + HOST), (b"cookie", cookies.encode())]
         self.line = WebsocketCommunicator(application, f"/ws/{language}/tables/{self.code}/", headers)
@@ -166,8 +168,11 @@ class Page:
         assert elements.order[0] == "table" or (elements.order[0] == "notice" and len(elements.order) <= 2), (
             elements.order
         )
-        if said := elements.found.pop("announce", None):
-            self.announced += text_of(said)
+        said = text_of(elements.found.pop("announce", ""))
+        elements.found.pop("log-news", None)
+        if self._fenced and "data-full" in frame and (said or "<li>" not in elements.found["log"]):
+            self._fenced, said = False, []
+        self.announced += said
         if notice := elements.found.get("notice"):
             self.notices.append(forms(notice).refused)
         self.regions |= elements.found
@@ -185,12 +190,10 @@ class Page:
         return await self.until(lambda page: page.forms.version >= version)
 
     async def settle(self) -> "Page":
-        """Read all that was answered to what was sent so far."""
-        await self.line.send_json_to({"resync": ""})
-        return await self.until(lambda page: page.frames and "data-full" in page.frames[-1] and not page._pending())
-
-    def _pending(self) -> bool:
-        return not self.line.output_queue.empty()
+        """Read all that was answered to what was sent so far: up to the one message that tells the whole log again."""
+        self._fenced = True
+        await self.line.send_json_to({"resync": "0"})
+        return await self.until(lambda page: not page._fenced)
 
     @property
     def forms(self) -> Forms:
@@ -202,6 +205,11 @@ class Page:
 
     async def send(self, **message: object) -> None:
         await self.line.send_json_to(message)
+
+    async def taken(self) -> None:
+        """Wait until the site has looked at everything that was sent."""
+        while not self.line.input_queue.empty():  # noqa: ASYNC110 - a queue tells nobody that it is empty
+            await asyncio.sleep(0)
 
     async def choose(self, form: dict[str, str]) -> None:
         """Send a form as htmx does, its headers among the fields."""
@@ -237,10 +245,6 @@ async def open_async(client: AsyncClient, game: str, *, language: str = "en", **
 async def do(client: AsyncClient, address: str, action: str, **fields: object) -> int:
     """Post a deed; the status of the answer."""
     return (await client.post(f"{address}{action}/", fields)).status_code
-
-
-def encoded(message: object) -> str:
-    return json.dumps(message)
 
 
 def finish(client: Client, address: str) -> str:
