@@ -122,7 +122,7 @@ async def act(code: str) -> None:
             await database_sync_to_async(services.release)(code=code)
             await publish_again(code)
     except Refusal as refusal:
-        logger.info("nothing to do at table=%s: %s", code, refusal.code)
+        logger.debug("nothing to do at table=%s: %s", code, refusal.code)
     except DatabaseError as error:
         logger.warning("table=%s is tried again: %s", code, type(error).__name__)
     except Exception:

@@ -13,7 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import msgspec
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from apps.games.kernel.game import Outcome
@@ -96,6 +96,10 @@ def _row(entry: Entry) -> Move:
     )
 
 
+class NotWritten(Exception):
+    """A move that could not be made durable: nothing of it was written. The log says why."""
+
+
 class Journal:
     """Collects entries while a commit runs, and commits what has gathered. One per event loop."""
 
@@ -104,7 +108,7 @@ class Journal:
         self._drainer: asyncio.Task[None] | None = None
 
     async def write(self, entry: Entry) -> bool:
-        """Whether the move was made. Returns only when it is durable; raises DatabaseError if it cannot be."""
+        """Whether the move was made. Returns only when it is durable; raises NotWritten if it cannot be."""
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting.append((entry, done))
         if self._drainer is None or self._drainer.done():
@@ -118,8 +122,8 @@ class Journal:
             for (_, done), result in zip(batch, results, strict=True):
                 if done.cancelled():
                     continue
-                if isinstance(result, Exception):
-                    done.set_exception(result)
+                if result is None:
+                    done.set_exception(NotWritten())
                 else:
                     done.set_result(result)
 
@@ -138,7 +142,7 @@ class Journal:
         return taken
 
 
-def _commit_all(entries: list[Entry]) -> list[bool | Exception]:
+def _commit_all(entries: list[Entry]) -> list[bool | None]:
     """Commit a batch; when it fails as a whole, each entry has its own try."""
     if len(entries) == 1:
         return [_commit_one(entries[0])]
@@ -149,14 +153,16 @@ def _commit_all(entries: list[Entry]) -> list[bool | Exception]:
         return [_commit_one(entry) for entry in entries]
 
 
-def _commit_one(entry: Entry) -> bool | Exception:
-    """Whatever went wrong, a receiver of news included, is the answer to whoever waits for it."""
+def _commit_one(entry: Entry) -> bool | None:
+    """Whether the move was made; None when anything went wrong, in a receiver of its news for example."""
     try:
         return commit([entry])[0]
     except Exception as error:
-        logger.error("move not written match=%s number=%s: %s", entry.match_id, entry.number, type(error).__name__)
+        trace = None if isinstance(error, OperationalError) else error
+        name = type(error).__name__
+        logger.error("move not written match=%s number=%s: %s", entry.match_id, entry.number, name, exc_info=trace)
         connection.close_if_unusable_or_obsolete()
-        return error
+        return None
 
 
 # One thread, hence one connection that is never left behind, and SQLite's one writer.

@@ -14,7 +14,7 @@ from apps.games.kernel.game import Mode
 from apps.tables import live as tables
 from apps.tables import services, turns
 from apps.tables.hub import hub
-from apps.tables.journal import Entry, journal
+from apps.tables.journal import Entry, NotWritten, journal
 from apps.tables.live import LiveMatch, LiveSeat, LiveTable, LogEntry
 from apps.tables.models import MadeBy, Status
 
@@ -78,7 +78,7 @@ async def _make(wish: Wish, version: int) -> LiveTable:
         for _ in range(TRIES):
             table = await _table_for(wish)
             entry, after = decide(table, wish, version, now=timezone.now())
-            if not await journal().write(entry):
+            if not await _write(entry):
                 tables.cache.drop(wish.code)
                 continue
             if entry.outcome:
@@ -87,6 +87,13 @@ async def _make(wish: Wish, version: int) -> LiveTable:
             hub().publish(after)
             return after
     raise Refusal("stale")
+
+
+async def _write(entry: Entry) -> bool:
+    try:
+        return await journal().write(entry)
+    except NotWritten:
+        raise Refusal("unavailable") from None
 
 
 def _parse_version(raw: str | int) -> int:
