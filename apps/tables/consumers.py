@@ -136,10 +136,10 @@ class TableConsumer(AsyncWebsocketConsumer):
         """Send what has changed; never anything older than what is shown."""
         if self.version is None or rendering.version < self.version:
             return
-        if self.noticed and rendering.version > self.version:
-            await self.send(render_notice(None, self.language))
-            self.noticed = False
         changes = rendering.changes(shown=self.shown, since=self.version)
+        if self.noticed and rendering.version > self.version:
+            changes += render_notice(None, self.language)
+            self.noticed = False
         self.shown, self.version = rendering.regions, rendering.version
         await self.send(changes)
 
