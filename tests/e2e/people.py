@@ -14,7 +14,14 @@ LANGUAGES = ("en", "fr", "de", "ru")
 # that ever came into the live region.
 EARS = """
     window.heard = [];
-    document.addEventListener("htmx:wsAfterMessage", () => document.documentElement.setAttribute("data-heard", ""));
+    window.lines = [];
+    document.addEventListener("htmx:wsOpen", () => window.lines.push({ opened: performance.now() }));
+    document.addEventListener("htmx:wsAfterMessage", () => {
+        document.documentElement.setAttribute("data-heard", "");
+        const line = window.lines.at(-1);
+        line.shown ??= performance.now();
+        line.version ??= Number(document.getElementById("table").dataset.version);
+    });
     new MutationObserver((changes) => {
         for (const change of changes.filter(({ target }) => target.id === "live"))
             for (const line of change.addedNodes) if (line.nodeType === 1) window.heard.push(line.textContent);
@@ -86,6 +93,10 @@ class Person:
         """Forget that the socket has spoken, so that ``connected`` waits until it does again."""
         self.page.evaluate("document.documentElement.removeAttribute('data-heard')")
 
+    def lines(self) -> list[dict[str, float]]:
+        """The sockets of the page that is open: when each opened and first changed the page (ms), to which version."""
+        return list(self.page.evaluate("window.lines"))
+
     def heard(self) -> list[str]:
         """All that ever came into the live region of the page that is open."""
         return list(self.page.evaluate("window.heard"))
@@ -120,6 +131,10 @@ class Person:
     def seen(self) -> dict[str, Any]:
         """What everybody must see alike: version, cards, totals, whose turn."""
         return dict(self.page.evaluate(SEEN))
+
+    def board(self) -> dict[str, Any]:
+        """The same without the version."""
+        return {name: value for name, value in self.seen().items() if name != "version"}
 
     # ── acting ──
 
@@ -176,12 +191,18 @@ def play_out(
         check(everybody)
 
 
+def turn_of(*people: Person) -> tuple[Person, Person]:
+    """Of two people, the one who is asked and the other; who begins is drawn by lot."""
+    first, second = people
+    return (first, second) if first.asked else (second, first)
+
+
 def pass_turn(acting: Person, other: Person) -> None:
-    """``acting`` moves until it is ``other`` who is asked."""
+    """``acting``, if asked, moves until it is ``other`` who is."""
     other.at(acting.version)
-    while not other.asked:
-        assert not acting.over
+    while acting.asked:
         other.past(acting.choose())
+    assert other.asked
 
 
 class Frames:
