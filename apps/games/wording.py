@@ -1,8 +1,8 @@
 """Cards in words and letters, in the language that is active when the function is called."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Final
+from typing import Any, Final
 
 from django.utils.translation import get_language, gettext, pgettext
 
@@ -16,13 +16,15 @@ REMEMBERED: Final = 4096
 def worded[**P, T](function: Callable[P, T]) -> Callable[P, T]:
     """Remember what a function says in each language: its words depend on its arguments alone."""
 
-    @lru_cache(maxsize=REMEMBERED)
-    def say(_language: Hashable, *args: P.args, **kwargs: P.kwargs) -> T:
+    def say(_language: str | None, *args: Any, **kwargs: Any) -> T:
         return function(*args, **kwargs)
+
+    known: Any = lru_cache(maxsize=REMEMBERED)(say)
 
     @wraps(function)
     def remembered(*args: P.args, **kwargs: P.kwargs) -> T:
-        return say(get_language(), *args, **kwargs)
+        said: T = known(get_language(), *args, **kwargs)
+        return said
 
     return remembered
 

@@ -286,9 +286,8 @@ def _results(table: LiveTable, cast: Cast) -> Mapping[str, Any]:
     ]
     return {
         "results": rows,
-        "verdict": _verdict(rows, cast.you),
+        "verdict": _verdict(rows, None if table.mode == Mode.SAME_DEVICE else cast.you),
         "best": table.best,
-        "new_best": bool(rows) and table.best is not None and table.best == rows[0]["score"],
     }
 
 

@@ -78,6 +78,12 @@ class LiveResult(msgspec.Struct, frozen=True):
     absent: bool
 
 
+class LiveBest(msgspec.Struct, frozen=True):
+    score: int
+    new: bool
+    """Reached in the match that the table shows; nothing is no record."""
+
+
 class LogEntry(msgspec.Struct, frozen=True):
     """A move or another event at the table, as anybody may know it."""
 
@@ -105,7 +111,7 @@ class LiveTable(msgspec.Struct, frozen=True):
     seats: tuple[LiveSeat, ...]
     match: LiveMatch | None
     log: tuple[LogEntry, ...]
-    best: int | None = None
+    best: "LiveBest | None" = None
     """The personal best of whoever played the last match alone (HL-15)."""
 
     @property
@@ -188,12 +194,13 @@ def _read(table: Table) -> LiveTable:
     )
 
 
-def _best(match: Match) -> int | None:
+def _best(match: Match) -> LiveBest | None:
     if match.seat_count != 1 or match.finished_at is None:
         return None
     alone = match.participants.all()[0]
     best = PersonalBest.objects.filter(user=alone.user_id, game=match.game, options=options_key(match.options))
-    return best.values_list("score", flat=True).first()
+    found = best.first()
+    return LiveBest(score=found.score, new=found.match_id == match.pk and found.score > 0) if found else None
 
 
 def _live_seat(seat: Seat) -> LiveSeat:
