@@ -139,11 +139,12 @@ def test_joining_from_the_home_page(come, slug):
     assert bo.connected().seat == "1"
 
 
-def test_an_empty_site_has_something_to_do(come, slug):
-    ada = come()
+def test_an_empty_site_has_something_to_do(come, new_site):
+    ada = come(base_url=new_site().url)
     ada.page.goto("/en/")
-    suggestions = ada.page.locator("#open .tiles a")
-    if not suggestions.count():
-        pytest.skip("another test's table is open")
-    modes = [suggestion.get_attribute("href").partition("mode=")[2] for suggestion in suggestions.all()]
+    suggestions = ada.page.locator("#open .tiles a").all()
+    modes = [suggestion.get_attribute("href").partition("mode=")[2] for suggestion in suggestions]
     assert modes == ["computer", "same_device", "link"]
+    suggestions[0].click()
+    ada.page.wait_for_url("**/tables/new/?mode=computer")
+    assert ada.page.locator("input[name=mode][value=computer]").is_checked()
