@@ -186,7 +186,7 @@ class Postgres(Server):
     def create(self, database: str) -> str:
         """A database of this name, made where it is missing; its address."""
         with self.connect("postgres") as connection:
-            if not connection.execute("SELECT FROM pg_database WHERE datname = %s", [database]).fetchone():
+            if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database]).fetchone():
                 connection.execute(psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(database)))
         return self.url(database)
 

@@ -24,8 +24,9 @@ def clean_environment(**values: str) -> dict[str, str]:
 class Site:
     """``manage.py up`` with a directory of its own; may be stopped, killed and started again on the same port."""
 
-    def __init__(self, data_dir: Path, **env: str) -> None:
+    def __init__(self, data_dir: Path, *arguments: str, **env: str) -> None:
         self.data_dir = data_dir
+        self.arguments = arguments
         self.port = 0
         self.env = clean_environment(DATA_DIR=str(data_dir), **env)
         self.process: subprocess.Popen[bytes] | None = None
@@ -48,7 +49,7 @@ class Site:
         self.data_dir.mkdir(parents=True, exist_ok=True)
         with self.log_file.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "manage.py", "up", "--port", str(self.port)],
+                [sys.executable, "manage.py", "up", "--port", str(self.port), *self.arguments],
                 cwd=BASE_DIR,
                 env=self.env,
                 stdin=subprocess.DEVNULL,

