@@ -124,6 +124,8 @@ def database(url: str, name: str, *, pool_size: int) -> dict[str, object]:
             "PORT": str(port or ""),
             # A pool instead of persistent connections, which asynchronous requests would leak one by one.
             "CONN_MAX_AGE": 0,
+            # A connection of the pool that the server has closed meanwhile is replaced, not handed out.
+            "CONN_HEALTH_CHECKS": True,
             "OPTIONS": {**dict(parse_qsl(parts.query)), "pool": {"min_size": 1, "max_size": pool_size, "timeout": 10}},
         }
     raise ImproperlyConfigured(f"{name} must look like sqlite:////path or postgres://user:password@host/name.")
@@ -156,7 +158,8 @@ def cache(redis_url: str, *, prefix: str = "upcard") -> dict[str, object]:
     """Where presence lives."""
     if redis_url:
         backend = "django.core.cache.backends.redis.RedisCache"
-        return {"BACKEND": backend, "LOCATION": redis_url, "KEY_PREFIX": prefix}
+        patience = {"socket_timeout": 2, "socket_connect_timeout": 2}
+        return {"BACKEND": backend, "LOCATION": redis_url, "KEY_PREFIX": prefix, "OPTIONS": patience}
     # Django's default of 300 entries would forget people at a busy hour.
     return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}}
 

@@ -30,6 +30,7 @@ DATABASE_URL = ENV.text("DATABASE_URL")
 DATABASE_POOL_SIZE = ENV.whole("DATABASE_POOL_SIZE", 20, least=1)
 REDIS_URL = ENV.text("REDIS_URL")
 TRUST_PROXY = ENV.flag("TRUST_PROXY")
+METRICS_TOKEN = ENV.text("METRICS_TOKEN")
 HSTS_SECONDS = ENV.whole("HSTS_SECONDS", 365 * 24 * 3600)
 
 if PRODUCTION:
@@ -160,7 +161,7 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_SSL_REDIRECT = PRODUCTION
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked from inside, where nothing ends TLS
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]  # asked from inside, where nothing ends TLS
 SECURE_HSTS_SECONDS = HSTS_SECONDS if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUST_PROXY else None
@@ -199,9 +200,9 @@ HOST_NAME_AND_ADDRESS = ENV.text("HOST_NAME_AND_ADDRESS")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {"line": {"()": "config.logs.Line"}, "json": {"()": "config.logs.Json"}},
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
+        "stderr": {"class": "logging.StreamHandler", "formatter": ENV.choice("LOG_FORMAT", ("line", "json"))},
         "none": {"class": "logging.NullHandler"},
     },
     "root": {"handlers": ["stderr"], "level": ENV.choice("LOG_LEVEL", ("INFO", "DEBUG", "WARNING", "ERROR"))},

@@ -6,7 +6,7 @@ from django.urls import include, path
 from apps.rulebook import views as rulebook
 from apps.rulebook.sitemaps import SITEMAPS
 from apps.tables import views as tables
-from config.health import healthz
+from config import watching
 
 urlpatterns = [
     path("admin/", admin.site.urls),
@@ -18,7 +18,9 @@ urlpatterns = [
     ),
     path("robots.txt", rulebook.robots, name="robots"),
     path("favicon.ico", rulebook.favicon),
-    path("healthz", healthz, name="healthz"),
+    path("healthz", watching.healthz, name="healthz"),
+    path("readyz", watching.readyz),
+    path("metrics", watching.metrics),
     path("", tables.root, name="root"),
     path("t/<slug:code>/", tables.follow_link, name="link"),
     *i18n_patterns(

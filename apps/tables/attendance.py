@@ -59,9 +59,12 @@ def _forget(code: str, user_id: int) -> None:
 
 @database_sync_to_async
 def _away(code: str, user_id: int) -> None:
-    if presence.present([(code, user_id)]):
-        return
+    try:
+        if presence.present([(code, user_id)]):
+            return
+    except presence.Away:
+        return  # the clock sees to it later
     try:
         services.mark_away(code=code, user_id=user_id)
     except Refusal as refusal:
-        logger.debug("away from %s: %s", code, refusal.code)
+        logger.debug("not away: %s", refusal.code, extra={"table": code})

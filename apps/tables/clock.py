@@ -20,7 +20,7 @@ from django.utils import timezone
 from apps.games.kernel.errors import Refusal
 from apps.games.kernel.game import Level, Mode
 from apps.games.kernel.timing import STAND_IN_AFTER_SECONDS, TIMEOUTS_TO_STAND_IN
-from apps.tables import presence, services, thinking
+from apps.tables import metrics, presence, services, thinking
 from apps.tables.live import LiveTable
 from apps.tables.models import Heartbeat, MadeBy, Match, Seat, Table
 from apps.tables.moves import Wish, current_table, make_move, publish_again
@@ -127,17 +127,20 @@ async def act(code: str) -> None:
             await database_sync_to_async(services.release)(code=code)
             await publish_again(code)
     except Refusal as refusal:
-        logger.debug("nothing to do at table=%s: %s", code, refusal.code)
+        logger.debug("nothing to do: %s", refusal.code, extra={"table": code})
     except DatabaseError as error:
-        logger.warning("table=%s is tried again: %s", code, type(error).__name__)
+        logger.warning("what is due is tried again: %s", type(error).__name__, extra={"table": code})
     except Exception:
-        logger.exception("table=%s is tried again", code)
+        logger.exception("what is due is tried again", extra={"table": code})
 
 
 async def _act(table: LiveTable, now: datetime) -> bool:
     match = table.match
     if match is None or not table.playing:
         return False
+    due = [at for at in (match.next_cpu_at, match.deadline_at) if at is not None and at <= now]
+    if due:
+        metrics.CLOCK_LAG.observe((now - min(due)).total_seconds())
     if match.next_cpu_at and match.next_cpu_at <= now:
         return await _play_cpu(table)
     if match.deadline_at and match.deadline_at <= now:
@@ -205,6 +208,8 @@ def excuse_outage(now: datetime) -> timedelta:
 
 def watch_presence(now: datetime) -> None:
     """Notice who is away or back, bring stand-ins, and pause matches that nobody attends (G-5, G-7)."""
+    if not presence.is_known():
+        return
     tables = {
         match.table_id: match.table for match in Match.objects.live().filter(paused_at=None).select_related("table")
     }

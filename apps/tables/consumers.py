@@ -9,7 +9,7 @@ from django.db import DatabaseError
 
 from apps.accounts.models import CardLetters
 from apps.games.kernel.errors import Refusal
-from apps.tables import attendance, refusals
+from apps.tables import attendance, metrics, refusals
 from apps.tables.board import Audience
 from apps.tables.hub import hub
 from apps.tables.limits import MOVES, TokenBucket
@@ -98,6 +98,7 @@ class TableConsumer(AsyncWebsocketConsumer):
         except msgspec.MsgspecError:
             raise Refusal("bad-message") from None
         if message.resync is not None:
+            metrics.RESYNCS.inc()
             await self._show_all(since=_version(message.resync))
             return
         if message.move is None or message.version is None:
@@ -107,6 +108,7 @@ class TableConsumer(AsyncWebsocketConsumer):
 
     async def _refuse(self, refusal: Refusal) -> None:
         """Say why, and in case the page is behind, show the table as it is."""
+        metrics.REFUSALS.labels(refusal.code).inc()
         if refusal.code == "stale":
             await self._show_all(since=self.version)
         await self._notify(refusals.notice(refusal, self.language))

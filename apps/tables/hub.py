@@ -13,10 +13,9 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from channels.db import database_sync_to_async
-from channels.layers import InMemoryChannelLayer, get_channel_layer
 
+from apps.tables import layer, metrics, presence
 from apps.tables import live as tables
-from apps.tables import presence
 from apps.tables.board import Audience
 from apps.tables.live import LiveTable
 from apps.tables.render import Rendering, render
@@ -38,6 +37,8 @@ class Viewer(Protocol):
 
     code: str
     user_id: int | None
+    version: int | None
+    """What it shows; None until it shows anything."""
 
     def audience(self, table: LiveTable) -> Audience: ...
     async def show(self, rendering: Rendering) -> None: ...
@@ -66,15 +67,17 @@ class Hub:
 
     async def join(self, viewer: Viewer) -> None:
         self._viewers[viewer.code].add(viewer)
+        metrics.VIEWERS.inc()
         if not self._running:
             self._running = True
             self.spawn(self._for_ever(self._keep_present))
-            if _shared_layer() is not None:
+            if layer.shared_layer() is not None:
                 self.spawn(self._for_ever(self._listen))
                 self.spawn(self._for_ever(self._look))
 
     def leave(self, viewer: Viewer) -> None:
         self._viewers[viewer.code].discard(viewer)
+        metrics.VIEWERS.dec()
         if not self._viewers[viewer.code]:
             del self._viewers[viewer.code]
 
@@ -111,7 +114,8 @@ class Hub:
     def publish(self, table: LiveTable) -> None:
         """Show this state of a table to its viewers here, and tell the other processes."""
         self.spawn(self.show(table))
-        self.spawn(self._tell_others(table.code, table.version))
+        if layer.shared_layer() is not None:
+            self.spawn(layer.tell({"type": "table.changed", "code": table.code, "version": table.version}))
 
     def read_again(self, code: str) -> None:
         """Something else than a move changed this table: show it as the database has it."""
@@ -139,7 +143,7 @@ class Hub:
                     renderings[audience] = render(table, audience)
                 await viewer.show(renderings[audience])
             except Exception:
-                logger.exception("table=%s could not be shown to a viewer", table.code)
+                logger.exception("a viewer could not be shown the table", extra={"table": table.code})
 
     def expel(self, code: str, user_id: int) -> None:
         """Close the pages of somebody whose seat has gone elsewhere."""
@@ -158,11 +162,14 @@ class Hub:
 
     async def _listen(self) -> None:
         """Hear, in the one group of all processes, which table changed."""
-        layer = _shared_layer()
-        channel = await layer.new_channel()
-        await layer.group_add("tables", channel)
-        while True:
-            await self._hear(await layer.receive(channel))
+        shared = layer.shared_layer()
+        channel = await shared.new_channel()
+        try:
+            await shared.group_add(layer.GROUP, channel)
+            while True:
+                await self._hear(await shared.receive(channel))
+        finally:
+            await shared.group_discard(layer.GROUP, channel)
 
     async def _hear(self, message: dict[str, Any]) -> None:
         code = message["code"]
@@ -181,22 +188,28 @@ class Hub:
         """See in the database what messages did not tell: a lost one never loses a game."""
         await asyncio.sleep(LOOK_EVERY_SECONDS)
         for code, version in (await _versions_of(list(self._viewers))).items():
-            known = tables.cache.get(code)
-            if known is not None and known.version < version:
-                tables.cache.drop(code)
-                self.read_again(code)
+            if self._is_behind(code, version):
+                self._heal(code, version)
+
+    def _is_behind(self, code: str, version: int) -> bool:
+        """Whether a page here shows less than this version."""
+        shown = [viewer.version for viewer in self._viewers.get(code, ()) if viewer.version is not None]
+        return any(each < version for each in shown)
+
+    def _heal(self, code: str, version: int) -> None:
+        known = tables.cache.get(code)
+        if known is not None and known.version >= version:
+            self.spawn(self.show(known))
+            return
+        metrics.HEALED.inc()
+        tables.cache.drop(code)
+        self.read_again(code)
 
     async def ask_others(self, code: str, user_id: int) -> None:
         """Give other processes the time to renew the presence of this person, if they have them."""
-        layer = _shared_layer()
-        if layer is not None:
-            await layer.group_send("tables", {"type": "person.sought", "code": code, "user_id": user_id})
+        if layer.shared_layer() is not None:
+            await layer.tell({"type": "person.sought", "code": code, "user_id": user_id})
             await asyncio.sleep(ANSWER_SECONDS)
-
-    async def _tell_others(self, code: str, version: int) -> None:
-        layer = _shared_layer()
-        if layer is not None:
-            await layer.group_send("tables", {"type": "table.changed", "code": code, "version": version})
 
     async def finish[T](self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Await something that goes on to its end even if whoever awaits it is gone by then."""
@@ -219,11 +232,6 @@ class Hub:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
             logger.error("a table could not be shown", exc_info=error)
-
-
-def _shared_layer() -> Any:
-    layer = get_channel_layer()
-    return None if isinstance(layer, InMemoryChannelLayer) else layer
 
 
 _load = database_sync_to_async(tables.load)

@@ -17,7 +17,7 @@ from django.db import DatabaseError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from apps.games.kernel.game import Outcome
-from apps.tables import services
+from apps.tables import metrics, services
 from apps.tables.models import Match, Move, Seat, Status, Table
 
 logger = logging.getLogger(__name__)
@@ -113,11 +113,13 @@ class Journal:
         self._waiting.append((entry, done))
         if self._drainer is None or self._drainer.done():
             self._drainer = asyncio.create_task(self._drain())
-        return await done
+        with metrics.JOURNAL.time():
+            return await done
 
     async def _drain(self) -> None:
         while self._waiting:
             batch = self._take()
+            metrics.BATCH.observe(len(batch))
             results = await asyncio.get_running_loop().run_in_executor(_writer, _commit_all, [e for e, _ in batch])
             for (_, done), result in zip(batch, results, strict=True):
                 if done.cancelled():
@@ -160,7 +162,8 @@ def _commit_one(entry: Entry) -> bool | None:
     except Exception as error:
         trace = None if isinstance(error, OperationalError) else error
         name = type(error).__name__
-        logger.error("move not written match=%s number=%s: %s", entry.match_id, entry.number, name, exc_info=trace)
+        about = {"match": entry.match_id, "move": entry.number}
+        logger.error("move not written: %s", name, exc_info=trace, extra=about)
         connection.close_if_unusable_or_obsolete()
         return None
 

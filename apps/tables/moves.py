@@ -12,7 +12,7 @@ from django.utils import timezone
 from apps.games.kernel.errors import IllegalMove, Refusal
 from apps.games.kernel.game import Mode
 from apps.tables import live as tables
-from apps.tables import services, turns
+from apps.tables import metrics, services, turns
 from apps.tables.hub import hub
 from apps.tables.journal import Entry, NotWritten, journal
 from apps.tables.live import LiveMatch, LiveSeat, LiveTable, LogEntry
@@ -77,10 +77,18 @@ async def _make(wish: Wish, version: int) -> LiveTable:
     async with hub().lock(wish.code):
         for _ in range(TRIES):
             table = await _table_for(wish)
-            entry, after = decide(table, wish, version, now=timezone.now())
+            try:
+                entry, after = decide(table, wish, version, now=timezone.now())
+            except Refusal:
+                if await _version_of(wish.code) == table.version:
+                    raise
+                # What this process remembers is behind: nobody is refused by that.
+                tables.cache.drop(wish.code)
+                continue
             if not await _write(entry):
                 tables.cache.drop(wish.code)
                 continue
+            metrics.MOVES.labels(wish.made_by).inc()
             if entry.outcome:
                 return await publish_again(wish.code)
             tables.cache.put(after)

@@ -1,9 +1,8 @@
 """Tells every process that shows a table that it has changed. Called after commit, from any thread."""
 
 from asgiref.sync import async_to_sync
-from channels.layers import InMemoryChannelLayer, get_channel_layer
 
-from apps.tables import live
+from apps.tables import layer, live
 from apps.tables.hub import all_hubs
 
 
@@ -12,19 +11,16 @@ def table_changed(*, code: str) -> None:
     live.cache.drop(code)
     for hub in all_hubs():
         hub.loop.call_soon_threadsafe(hub.read_again, code)
-    _send({"type": "table.changed", "code": code})
+    _tell({"type": "table.changed", "code": code})
 
 
 def seat_gone(*, code: str, user_id: int) -> None:
     """The sockets through which this person held a seat are closed: 4401."""
     for hub in all_hubs():
         hub.loop.call_soon_threadsafe(hub.expel, code, user_id)
-    _send({"type": "seat.gone", "code": code, "user_id": user_id})
+    _tell({"type": "seat.gone", "code": code, "user_id": user_id})
 
 
-def _send(message: dict[str, object]) -> None:
-    """One message to every process; none when all there is is this one."""
-    layer = get_channel_layer()
-    if layer is None or isinstance(layer, InMemoryChannelLayer):
-        return
-    async_to_sync(layer.group_send)("tables", message)
+def _tell(message: dict[str, object]) -> None:
+    if layer.shared_layer() is not None:
+        async_to_sync(layer.tell)(message)

@@ -44,7 +44,10 @@ def tables_of(user: User) -> list[dict[str, Any]]:
 def open_tables() -> list[dict[str, Any]]:
     """Public tables with a free seat whose host is there."""
     tables = list(Table.objects.open().prefetch_related(_seats()).order_by("-created_at")[: 4 * OPEN_SHOWN])
-    here = presence.present((table.code, table.host_id or 0) for table in tables)
+    try:
+        here = presence.present((table.code, table.host_id or 0) for table in tables)
+    except presence.Away:
+        here = set()
     rows = [_row(table) for table in tables if (table.code, table.host_id) in here]
     return [row for row in rows if row["taken"] < row["seats"]][:OPEN_SHOWN]
 

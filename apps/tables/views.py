@@ -27,7 +27,7 @@ from apps.games.kernel.game import AnyGame, Mode
 from apps.rulebook.contexts import listing
 from apps.rulebook.pages import alternates
 from apps.rulebook.views import origin_of
-from apps.tables import attendance, board, live, presence, refusals, selectors, services
+from apps.tables import attendance, board, live, metrics, presence, refusals, selectors, services
 from apps.tables.board import Audience
 from apps.tables.forms import NewTableForm, default_cpus, value_key
 from apps.tables.limits import MOVES, TABLES, Buckets
@@ -290,6 +290,7 @@ def do(request: HttpRequest, code: str, action: str) -> HttpResponse:
 
 
 def _refused(request: HttpRequest, code: str, refusal: Refusal) -> HttpResponse:
+    metrics.REFUSALS.labels(refusal.code).inc()
     if refusal.code == "no-such-table":
         raise Http404
     return _table_response(request, code, refusal)

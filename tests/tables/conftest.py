@@ -16,7 +16,7 @@ from django.test import AsyncClient
 from django.utils import timezone
 
 from apps.games import registry
-from apps.tables import attendance, clock, live, thinking, views
+from apps.tables import attendance, clock, live, presence, thinking, views
 from tests import worlds
 from tests.tables.pages import Page, code_of, forms, open_table
 
@@ -35,6 +35,7 @@ def forget() -> None:
     live.cache.clear()
     views._moves.clear()
     views._tables.clear()
+    presence.trust_cache()
 
 
 @pytest.fixture(autouse=True)
