@@ -273,20 +273,21 @@ def _results(table: LiveTable, cast: Cast) -> Mapping[str, Any]:
         return {}
     results = sorted((r for r in table.match.results if r.place is not None), key=lambda r: (r.place, r.seat))
     names = dict(_result_names(table.match.results))
+    you = None if table.mode == Mode.SAME_DEVICE else cast.you
     rows = [
         {
             "place": r.place,
             "place_text": gettext("%(place)s.") % {"place": r.place},
             "name": names[r.seat],
             "score": r.score,
-            "you": r.seat == cast.you,
+            "you": r.seat == you,
             "seat": r.seat,
         }
         for r in results
     ]
     return {
         "results": rows,
-        "verdict": _verdict(rows, None if table.mode == Mode.SAME_DEVICE else cast.you),
+        "verdict": _verdict(rows, you),
         "best": table.best,
     }
 
