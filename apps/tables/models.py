@@ -53,7 +53,7 @@ class EventKind(models.TextChoices):
     LEFT = "left", _("left")
     STARTED = "started", _("match started")
     FINISHED = "finished", _("match finished")
-    STAND_IN = "stand-in", _("stand-in took over")
+    STAND_IN = "replaced", _("stand-in took over")
     BACK = "back", _("came back")
     TIME_OUT = "time-out", _("time out")
 

@@ -145,6 +145,16 @@ async def test_a_move_made_elsewhere_is_read_before_this_one_is_judged(solo, ent
     assert await count(Move.objects) == 1
 
 
+async def test_nobody_is_refused_by_what_this_process_remembers(solo):
+    """The page knows a version of which this process has not heard yet."""
+    _, address = solo
+    await moves.current_table(code_of(address))
+    await elsewhere(code_of(address))
+    newer = await load(code_of(address))
+    after = await make_move(wish_of(newer))
+    assert after.version == newer.version + 1
+
+
 async def test_what_does_not_touch_the_decision_does_not_spoil_it(solo):
     """A lost comparison is not yet a refusal: the rules are run again on the newest state."""
     _, address = solo
@@ -446,7 +456,8 @@ async def test_a_personal_best_is_kept_for_each_setting(visitors, slug):
         table = await to_the_last_move(address)
         after = await make_move(wish_of(table))
         scores.append(after.match.results[0].score)
-        assert after.best == max(scores)
+        assert after.best.score == max(scores)
+        assert after.best.new == (scores[-1] > max([0, *scores[:-1]]))
         await do(ada, address, "rematch")
 
 

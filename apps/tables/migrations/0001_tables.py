@@ -219,7 +219,7 @@ class Migration(migrations.Migration):
                             ("left", "left"),
                             ("started", "match started"),
                             ("finished", "match finished"),
-                            ("stand-in", "stand-in took over"),
+                            ("replaced", "stand-in took over"),
                             ("back", "came back"),
                             ("time-out", "time out"),
                         ],
