@@ -14,11 +14,12 @@ import django
 from django.conf import settings
 
 TABLE = """{% load i18n %}<div id="table" hidden data-version="{{ version }}" data-status="playing"></div>
-<section id="dock" data-region>{% if turn %}{% for move in moves %}<form data-move method="post" action="move/" ws-send>\
+<section id="dock" data-region>{% if turn %}{% for move in moves %}<form data-move method="post" action="move/">\
 <input type="hidden" name="move" value="{{ move }}"><input type="hidden" name="version" value="{{ version }}">\
 <button class="btn">{% translate "Yes" %}</button></form>{% endfor %}{% else %}{{ name }}{% endif %}</section>
-<section id="seats" data-region><ul class="seats">{% for row in rows %}<li class="seat" id="seat-{{ forloop.counter }}">\
-<span class="name">{{ row.name }}</span><span class="score">{{ row.score }}</span></li>
+<section id="seats" data-region><ul class="seats">{% for row in rows %}\
+<li class="seat" id="seat-{{ forloop.counter }}"><span class="name">{{ row.name }}</span>\
+<span class="score">{{ row.score }}</span></li>
 {% endfor %}</ul></section>"""
 
 settings.configure(

@@ -43,14 +43,13 @@ class Page:
         ends = [start for start, _ in starts[1:]] + [len(frame)]
         for (start, name), end in zip(starts, ends, strict=True):
             self.regions[name] = frame[start:end]
-        if "table" in dict((name, start) for start, name in starts):
+        names = {name for _, name in starts}
+        if "table" in names:
             table = self.regions["table"]
             self.version = int(VERSION.search(table)[1])
             self.status = STATUS.search(table)[1]
         self._forms = None
-        refused = (
-            REFUSAL.search(self.regions.get("notice", "")) if any(name == "notice" for _, name in starts) else None
-        )
+        refused = REFUSAL.search(self.regions["notice"]) if "notice" in names else None
         return refused[1] if refused else None
 
     @property

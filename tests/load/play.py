@@ -5,10 +5,10 @@
     uv run python -m tests.load.play --tables 200 --processes 2 --no-pin
     uv run python -m tests.load.play --tables 50 --url http://127.0.0.1:8000
 
-Without ``--url`` it starts the site as `up --processes` does, with durable PostgreSQL and Valkey, on one core, and plays
-from another. Closed loop: at each table the next move is sent once everybody has seen the last one. With ``--every`` it
-is an open loop: each table's move is due every so many seconds, and its time counts from then. ``--baseline`` measures
-a bare Channels consumer beside it, in turns, that sends as many bytes (baseline.py).
+Without ``--url`` it starts the site as `up --processes` does, with durable PostgreSQL and Valkey, on one core, and
+plays from another. Closed loop: at each table the next move is sent once everybody has seen the last one. With
+``--every`` it is an open loop: each table's move is due every so many seconds, and its time counts from then.
+``--baseline`` measures a bare Channels consumer beside it, in turns, that sends as many bytes (baseline.py).
 """
 
 import argparse
@@ -142,20 +142,24 @@ async def in_parallel(work: Iterable[Awaitable[None]]) -> None:
 class Side:
     """The site, or the baseline, with its tables: measured again and again."""
 
-    def __init__(self, name: str, processes: list[psutil.Process], options: argparse.Namespace) -> None:
-        self.name, self.processes, self.options = name, processes, options
+    def __init__(self, name: str, pid: int | None, options: argparse.Namespace) -> None:
+        self.name, self.pid, self.options = name, pid, options
         self.meter = Meter()
         rng = Random(options.seed)
         self.matches = [Match(self.meter, Random(rng.random()), every=options.every) for _ in range(options.tables)]
         self.results: list[dict[str, float]] = []
         self.spent: dict[str, float] = {}
 
+    @property
+    def processes(self) -> list[psutil.Process]:
+        return machine.family(self.pid) if self.pid else []
+
     async def open(self, url: str, sit: Callable[..., Awaitable[None]]) -> None:
-        before = machine.memory(self.processes, "web") if self.processes else 0
+        before = machine.memory(self.processes, "web")
         began = time.perf_counter()
         await in_parallel(sit(self.options, url, number, match) for number, match in enumerate(self.matches))
         await asyncio.sleep(1)
-        grown = machine.memory(self.processes, "web") - before if self.processes else 0
+        grown = machine.memory(self.processes, "web") - before
         print(f"{self.name}: {len(self.matches)} tables open after {time.perf_counter() - began:.0f} s")
         if grown:
             viewers = sum(len(match.sockets) for match in self.matches)
@@ -167,11 +171,8 @@ class Side:
             match.begin()
         await asyncio.sleep(self.options.warm)
         sockets = [socket for match in self.matches for socket in match.sockets]
-        sent, cpu, own = (
-            sum(socket.bytes for socket in sockets),
-            machine.cpu_seconds(self.processes),
-            time.process_time(),
-        )
+        sent = sum(socket.bytes for socket in sockets)
+        cpu, own = machine.cpu_seconds(self.processes), time.process_time()
         self.meter.start()
         began = time.perf_counter()
         await asyncio.sleep(self.options.seconds)
@@ -212,8 +213,21 @@ def start_baseline(size: int, port: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=BASE_DIR)
 
 
-async def run(options: argparse.Namespace, url: str, processes: list[psutil.Process]) -> None:
-    site = Side("site", processes, options)
+async def listening(port: int) -> None:
+    """Wait until somebody accepts connections there."""
+    for _ in range(200):
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except OSError:
+            await asyncio.sleep(0.1)
+        else:
+            writer.close()
+            return
+    raise TimeoutError(f"nobody listens on {port}")
+
+
+async def run(options: argparse.Namespace, url: str, pid: int | None) -> None:
+    site = Side("site", pid, options)
     await site.open(url, sit_down)
     await site.measure()
     if not options.baseline:
@@ -227,8 +241,8 @@ async def run(options: argparse.Namespace, url: str, processes: list[psutil.Proc
     if not options.no_pin:
         machine.pin({1})
     try:
-        await asyncio.sleep(3)
-        other = Side("baseline", [psutil.Process(bare.pid)], options)
+        await listening(options.baseline_port)
+        other = Side("baseline", bare.pid, options)
         await other.open(f"http://127.0.0.1:{options.baseline_port}", sit_at_baseline)
         await other.measure()
         for _ in range(options.rounds - 1):
@@ -271,7 +285,7 @@ def main() -> None:
     options = arguments()
     print(machine.describe(**vars(options)))
     if options.url:
-        asyncio.run(run(options, options.url, []))
+        asyncio.run(run(options, options.url, None))
         return
     directory = Path(tempfile.mkdtemp(prefix="upcard-load-"))
     directory.chmod(0o711)
@@ -281,7 +295,7 @@ def main() -> None:
     if not options.no_pin:
         machine.pin({1})
     try:
-        asyncio.run(run(options, site.url, machine.family(site.process.pid)))
+        asyncio.run(run(options, site.url, site.process.pid))
     finally:
         site.stop()
         shutil.rmtree(directory, ignore_errors=True)
