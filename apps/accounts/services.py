@@ -3,6 +3,7 @@
 import secrets
 from datetime import datetime, timedelta
 
+from django.contrib.sessions.models import Session
 from django.db import transaction
 from django.utils import timezone
 
@@ -21,9 +22,11 @@ def create_guest(*, name: str = "", language: str = "") -> User:
     return guest
 
 
-def touch_user(*, user: User, now: datetime | None = None) -> None:
-    """Note that this person was here, at most twice a day."""
+def touch_user(*, user: User, language: str = "", now: datetime | None = None) -> None:
+    """Note that this person was here, at most twice a day, and the language they read in now."""
     now = now or timezone.now()
+    if language and language != user.language:
+        User.objects.filter(pk=user.pk).update(language=language)
     if now - user.seen_at >= SEEN_EVERY:
         User.objects.filter(pk=user.pk).update(seen_at=now)
 
@@ -35,6 +38,11 @@ def change_preferences(*, user: User, **preferences: object) -> User:
     user.full_clean(exclude=["password"])
     user.save(update_fields=list(preferences))
     return user
+
+
+def erase_sessions() -> None:
+    """Delete sessions that have run out."""
+    Session.objects.filter(expire_date__lt=timezone.now()).delete()
 
 
 @transaction.atomic

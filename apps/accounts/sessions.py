@@ -22,7 +22,7 @@ def as_user(request: HttpRequest, *, name: str = "") -> Iterator[User]:
     """
     user = known_user(request)
     if user is not None:
-        services.touch_user(user=user)
+        services.touch_user(user=user, language=get_language() or "")
         yield user
         return
     with transaction.atomic():

@@ -4,6 +4,7 @@ import asyncio
 import logging
 
 from channels.db import database_sync_to_async
+from django.utils.translation import get_language
 
 from apps.accounts import services as accounts
 from apps.accounts.models import User
@@ -28,6 +29,7 @@ def came(table: LiveTable, user: User) -> int:
 def saw_page(table: LiveTable, user: User) -> int:
     """Somebody who sits here loaded the page. How many moves were made for them."""
     presence.saw_page((table.code, user.pk))
+    accounts.touch_user(user=user, language=get_language() or "")
     return _back(table, user)
 
 

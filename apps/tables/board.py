@@ -210,7 +210,6 @@ def _dock(table: LiveTable, audience: Audience, seats: tuple[SeatFacts, ...], yo
         "fuse": _fuse(table),
         "waiting": _waiting(table, seats),
         "stood_in_for": you is not None and seats[you].stand_in,
-        "paused": table.match is not None and table.match.paused,
         **(_lobby(table, audience) if table.status != Status.PLAYING else {}),
     }
 
@@ -236,24 +235,28 @@ def _waiting(table: LiveTable, seats: tuple[SeatFacts, ...]) -> str:
     asked = [seat for seat in seats if seat.to_act]
     if not asked:
         return ""
+    if table.match is not None and table.match.paused:
+        return gettext("The game waits until somebody is back.")
     if len(asked) == 1 and (asked[0].cpu or asked[0].stand_in):
         return gettext("%(name)s is thinking…") % {"name": asked[0].name}
     return gettext("Waiting for %(name)s") % {"name": ", ".join(seat.name for seat in asked)}
 
 
 def _lobby(table: LiveTable, audience: Audience) -> Mapping[str, Any]:
-    room = len(table.seats) + 1 in table.game.seats
+    # Once a match is over, a seat that only a stand-in played is free again.
+    taken = sum(bool(seat.cpu_level) or seat.person for seat in table.seats)
+    room = taken + 1 in table.game.seats
     between = table.mode == Mode.LINK
     return {
         "may_sit": between and room and not audience.held,
         "may_add": between and room and audience.host,
-        "may_start": len(table.seats) in table.game.seats,
-        "missing": max(0, table.game.seats.start - len(table.seats)),
+        "may_start": taken in table.game.seats,
+        "missing": max(0, table.game.seats.start - taken),
         "levels": [(level.value, label) for level, label in LEVEL_LABELS.items()],
         "level_labels": {level.value: label for level, label in LEVEL_LABELS.items()},
         "mode_label": MODE_LABELS[Mode(table.mode)],
         "clock_label": _clock_label(table.seconds),
-        "room": table.game.seats.stop - 1 - len(table.seats),
+        "room": table.game.seats.stop - 1 - taken,
         "accepted": sum(seat.accepted for seat in table.seats),
         "you_accepted": any(table.seats[seat].accepted for seat in audience.held),
     }
@@ -288,7 +291,7 @@ def _results(table: LiveTable, cast: Cast) -> Mapping[str, Any]:
     return {
         "results": rows,
         "verdict": _verdict(rows, you),
-        "best": table.best,
+        "best": table.best if cast.you is not None else None,
     }
 
 

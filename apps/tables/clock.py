@@ -15,6 +15,7 @@ import msgspec
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import DatabaseError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from apps.games.kernel.errors import Refusal
@@ -23,7 +24,7 @@ from apps.games.kernel.timing import STAND_IN_AFTER_SECONDS, TIMEOUTS_TO_STAND_I
 from apps.tables import metrics, presence, services, thinking
 from apps.tables.live import LiveTable
 from apps.tables.models import Heartbeat, MadeBy, Match, Seat, Table
-from apps.tables.moves import Wish, current_table, make_move, publish_again
+from apps.tables.moves import Wish, make_move, newest_table, publish_again
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +32,7 @@ LEASE = timedelta(seconds=15)
 AT_ONCE = 50
 OUTAGE = timedelta(seconds=5)
 """A heartbeat older than this means that no clock was there."""
+JUST_PAUSED = timedelta(minutes=2)
 COMPLAIN_EVERY = timedelta(minutes=1)
 FINISH_SECONDS = 3
 """So long at most the end waits for moves that are being made."""
@@ -122,11 +124,13 @@ class Rounds:
 async def act(code: str) -> None:
     """Do what is due at one table. Refusals mean that somebody was faster."""
     try:
-        table = await current_table(code)
+        # A clock shows nothing to anybody, so nobody tells it what has changed: it reads.
+        table = await newest_table(code)
         if not await _act(table, timezone.now()):
             await database_sync_to_async(services.release)(code=code)
             await publish_again(code)
     except Refusal as refusal:
+        await database_sync_to_async(services.release)(code=code)
         logger.debug("nothing to do: %s", refusal.code, extra={"table": code})
     except DatabaseError as error:
         logger.warning("what is due is tried again: %s", type(error).__name__, extra={"table": code})
@@ -210,9 +214,11 @@ def watch_presence(now: datetime) -> None:
     """Notice who is away or back, bring stand-ins, and pause matches that nobody attends (G-5, G-7)."""
     if not presence.is_known():
         return
-    tables = {
-        match.table_id: match.table for match in Match.objects.live().filter(paused_at=None).select_related("table")
-    }
+    # Whoever came just as their match was paused is noticed too.
+    going = Q(paused_at=None) | Q(paused_at__gt=now - JUST_PAUSED)
+    matches = list(Match.objects.live().filter(going).select_related("table"))
+    tables = {match.table_id: match.table for match in matches}
+    paused = {match.table_id for match in matches if match.paused_at}
     people: defaultdict[int, list[Seat]] = defaultdict(list)
     for seat in Seat.objects.filter(table__in=tables).exclude(user=None):
         people[seat.table_id].append(seat)
@@ -220,28 +226,38 @@ def watch_presence(now: datetime) -> None:
     for pk, table in tables.items():
         # A table that has changed meanwhile is looked at again.
         with suppress(Refusal):
-            _watch_table(table, people[pk], here, now)
+            _watch_table(table, people[pk], here, paused=pk in paused, now=now)
 
 
-def _watch_table(table: Table, people: list[Seat], here: set[presence.Person], now: datetime) -> None:
+def _watch_table(table: Table, people: list[Seat], here: set[presence.Person], *, paused: bool, now: datetime) -> None:
     attended = any((table.code, seat.user_id) in here for seat in people)
     if not attended and table.mode != Mode.RANKED:
-        services.pause_match(code=table.code)
+        if not paused and not presence.present((table.code, seat.user_id or 0) for seat in people):
+            services.pause_match(code=table.code)
         return
     for seat in people:
-        _watch_seat(table.code, seat, there=(table.code, seat.user_id) in here, now=now)
+        _watch_seat(table.code, seat, there=(table.code, seat.user_id) in here, paused=paused, now=now)
 
 
-def _watch_seat(code: str, seat: Seat, *, there: bool, now: datetime) -> None:
+def _watch_seat(code: str, seat: Seat, *, there: bool, paused: bool, now: datetime) -> None:
     if seat.user_id is None:
         return
     if there:
-        if seat.away_since is not None:
+        if seat.away_since is not None or paused:
             services.mark_back(code=code, user_id=seat.user_id)
     elif seat.away_since is None:
         services.mark_away(code=code, user_id=seat.user_id, since=now)
     elif not seat.stand_in and now - seat.away_since >= timedelta(seconds=STAND_IN_AFTER_SECONDS):
         services.let_stand_in(code=code, index=seat.index)
+
+
+def watch_hosts(now: datetime) -> None:
+    """A table whose host has gone for good still gets its match started by somebody."""
+    for code in Table.objects.without_host(now - timedelta(seconds=STAND_IN_AFTER_SECONDS)).values_list(
+        "code", flat=True
+    ):
+        with suppress(Refusal):
+            services.pass_host(code=code)
 
 
 def expire_tables(now: datetime) -> None:

@@ -115,11 +115,13 @@ class TableConsumer(AsyncWebsocketConsumer):
 
     async def _notify(self, notice: Mapping[str, str]) -> None:
         self.noticed = True
-        await self.send(render_notice(notice, self.language))
+        await self.send(self.shown.get("table", "") + render_notice(notice, self.language))
 
     async def _show_all(self, *, since: int | None) -> None:
         table = await newest_table(self.code)
         rendering = render(table, self.audience(table))
+        if self.version is not None and rendering.version < self.version:
+            return
         self.shown, self.version = rendering.regions, rendering.version
         await self.send(rendering.whole(since=since))
 

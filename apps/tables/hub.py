@@ -172,7 +172,9 @@ class Hub:
             await shared.group_discard(layer.GROUP, channel)
 
     async def _hear(self, message: dict[str, Any]) -> None:
-        code = message["code"]
+        if message.get("origin") == layer.ORIGIN:
+            return  # whatever it says, this process has done
+        code, version = message["code"], message.get("version")
         match message["type"]:
             case "seat.gone":
                 self.expel(code, message["user_id"])
@@ -180,7 +182,7 @@ class Hub:
                 await _renew([(code, message["user_id"])])
             case "table.changed":
                 known = tables.cache.get(code)
-                if known is None or known.version != message.get("version"):
+                if known is None or version is None or known.version < version:
                     tables.cache.drop(code)
                     self.read_again(code)
 

@@ -52,10 +52,10 @@ def commit(entries: Sequence[Entry]) -> list[bool]:
     Raises DatabaseError when nothing was written.
     """
     with transaction.atomic():
-        made = [_advance(entry) for entry in entries]
-        written = [entry for entry, ok in zip(entries, made, strict=True) if ok]
-        Move.objects.bulk_create(map(_row, written))
-    return made
+        # Every process locks tables in the same order, so that none waits for another that waits for it.
+        made = {entry.table_id: _advance(entry) for entry in sorted(entries, key=lambda entry: entry.table_id)}
+        Move.objects.bulk_create(_row(entry) for entry in entries if made[entry.table_id])
+    return [made[entry.table_id] for entry in entries]
 
 
 def _advance(entry: Entry) -> bool:

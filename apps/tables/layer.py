@@ -1,6 +1,7 @@
 """Messages between the processes that show tables. A lost one delays a page and never a game: the hub looks itself."""
 
 import logging
+import secrets
 import time
 from typing import Any
 
@@ -10,6 +11,9 @@ from channels.layers import InMemoryChannelLayer, get_channel_layer
 from apps.tables import metrics
 
 logger = logging.getLogger(__name__)
+
+ORIGIN = secrets.token_hex(8)
+"""Tells this process's own messages, which come back to it, from the others'."""
 
 GROUP = "tables"
 """All processes are in it: one message a change and process, however many look on."""
@@ -29,7 +33,7 @@ async def tell(message: dict[str, object]) -> None:
     if layer is None:
         return
     try:
-        await layer.group_send(GROUP, message)
+        await layer.group_send(GROUP, {**message, "origin": ORIGIN})
     except Exception as error:  # whatever the layer's own client raises
         _complaints.take(error)
 

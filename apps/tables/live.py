@@ -7,6 +7,8 @@ from threading import Lock
 from typing import Any
 
 import msgspec
+from django.db.models import Q, Subquery
+from django.db.models.functions import Coalesce
 
 from apps.games import registry
 from apps.games.kernel.game import AnyGame, Mode
@@ -140,7 +142,7 @@ class LiveTable(msgspec.Struct, frozen=True):
     def misses(self, user_id: int | None) -> bool:
         """Whether the return of this person would be news: a seat of theirs, or the whole match, waits for it."""
         held = [self.seats[index] for index in self.seats_of(user_id)]
-        return bool(held) and (self.paused or any(seat.stand_in or seat.away_since for seat in held))
+        return bool(held) and (self.paused or any(seat.stand_in or seat.away_since or seat.stood_in for seat in held))
 
     def seats_of(self, user_id: int | None) -> tuple[int, ...]:
         """The seats one person holds; several on one device."""
@@ -229,11 +231,19 @@ def _live_result(participant: Participant) -> LiveResult:
     return LiveResult(**{name: getattr(participant, name) for name in LiveResult.__struct_fields__})
 
 
+def _ended_before(table: Table, match: Match | None) -> Any:
+    """The version at which the match before this one ended: what is older is no longer told."""
+    ends = Event.objects.filter(table=table, kind=EventKind.FINISHED)
+    earlier = ends.exclude(match=match) if match else ends.none()
+    return Coalesce(Subquery(earlier.order_by("-version").values("version")[:1]), 0)
+
+
 def _log(game: AnyGame, table: Table, match: Match | None) -> tuple[LogEntry, ...]:
-    events: Iterable[Event] = Event.objects.filter(table=table).order_by("-version", "-id")[:LOG_LENGTH]
+    told = Event.objects.filter(table=table).filter(Q(match=match) | Q(match=None))
+    events = told.filter(version__gt=_ended_before(table, match)).order_by("-version", "-id")
     entries = [
         LogEntry(version=event.version, seat=event.seat, kind=event.kind, name=event.name, count=event.count)
-        for event in events
+        for event in events[:LOG_LENGTH]
     ]
     if match is not None:
         moves: Iterable[Move] = match.moves.order_by("-number")[:LOG_LENGTH]

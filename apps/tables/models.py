@@ -83,6 +83,12 @@ class TableQuerySet(models.QuerySet["Table"]):
         """Tables at which this person holds a seat."""
         return self.alive().filter(seats__user=user_id).distinct()
 
+    def without_host(self, since: datetime) -> TableQuerySet:
+        """Tables between matches whose host has been away since then, while others are there."""
+        away = Seat.objects.filter(table=models.OuterRef("pk"), user=models.OuterRef("host"), away_since__lte=since)
+        there = Seat.objects.filter(table=models.OuterRef("pk"), user__isnull=False, away_since=None)
+        return self.alive().exclude(status=Status.PLAYING).filter(models.Exists(away), models.Exists(there))
+
     def idle(self, now: datetime) -> TableQuerySet:
         """Tables played by link that nobody has touched for too long (G-7)."""
         since = now - timedelta(days=EXPIRES_AFTER_DAYS)

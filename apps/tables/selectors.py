@@ -14,6 +14,8 @@ from apps.tables.forms import mode_choices
 from apps.tables.models import Seat, Status, Table
 
 OPEN_SHOWN = 12
+OPEN_SEARCHED = 300
+"""Hosts go without a word: so many of the newest tables are looked at for those that are there."""
 YOURS_SHOWN = 12
 
 
@@ -43,7 +45,7 @@ def tables_of(user: User) -> list[dict[str, Any]]:
 
 def open_tables() -> list[dict[str, Any]]:
     """Public tables with a free seat whose host is there."""
-    tables = list(Table.objects.open().prefetch_related(_seats()).order_by("-created_at")[: 4 * OPEN_SHOWN])
+    tables = list(Table.objects.open().prefetch_related(_seats()).order_by("-created_at")[:OPEN_SEARCHED])
     try:
         here = presence.present((table.code, table.host_id or 0) for table in tables)
     except presence.Away:

@@ -107,9 +107,11 @@ def take_seat(*, code: str, user: User, name: str) -> Seat:
     table = _lock(code)
     held = table.seats.filter(user=user).first()
     if held is not None:
+        mark_back(code=code, user_id=user.pk)
         return held
     if table.mode != Mode.LINK:
         raise Refusal("illegal", reason="private")
+    _clear_abandoned(table)
     _check_may_join(table)
     _check_names([*table.seats.filter(cpu_level="").values_list("name", flat=True), name])
     seat = Seat.objects.create(table=table, index=table.seats.count(), user=user, name=name)
@@ -122,6 +124,7 @@ def take_seat(*, code: str, user: User, name: str) -> Seat:
 def add_cpu(*, code: str, user: User, level: str) -> Seat:
     table = _lock(code)
     _check_host(table, user)
+    _clear_abandoned(table)
     _check_may_join(table)
     seat = _add_cpu(table, level)
     _bump(table)
@@ -208,6 +211,13 @@ def _check_host(table: Table, user: User) -> None:
         raise Refusal("illegal", reason="not-host")
 
 
+def _clear_abandoned(table: Table) -> None:
+    """Once a match is over, the seats that only a stand-in played are free again."""
+    if table.status == Status.FINISHED:
+        table.seats.filter(user=None, cpu_level="").delete()
+        _close_ranks(table)
+
+
 def _close_ranks(table: Table) -> None:
     """Number the seats without gaps; only ever between matches."""
     for index, seat in enumerate(table.seats.order_by("index")):
@@ -223,6 +233,18 @@ def _pass_host(table: Table) -> None:
     elif all(seat.user_id != table.host_id for seat in people):
         table.host_id = people[0].user_id
         table.save(update_fields=["host"])
+
+
+@transaction.atomic
+def pass_host(*, code: str) -> None:
+    """Between matches, somebody who is there takes over from a host who is not."""
+    table = _lock(code)
+    present = table.seats.exclude(user=None).filter(away_since=None).order_by("index").first()
+    if table.status == Status.PLAYING or present is None or present.user_id == table.host_id:
+        return
+    table.host_id = present.user_id
+    table.save(update_fields=["host"])
+    _bump(table)
 
 
 def _close(table: Table) -> None:
@@ -259,8 +281,7 @@ def accept_match(*, code: str, user: User) -> Match | None:
     missing = table.seats.exclude(user=None).filter(Q(accepted=False) | Q(away_since__isnull=False))
     if registry.get(table.game).consent and missing.exists():
         return None
-    table.seats.filter(user=None, cpu_level="").delete()
-    _close_ranks(table)
+    _clear_abandoned(table)
     return _start_match(table)
 
 
@@ -380,7 +401,7 @@ def mark_back(*, code: str, user_id: int) -> int:
     if not held:
         return 0
     paused = Match.objects.live().filter(table=table, paused_at__isnull=False).exists()
-    if not paused and all(seat.away_since is None and not seat.stand_in for seat in held):
+    if not paused and not any(seat.away_since or seat.stand_in or seat.stood_in for seat in held):
         return 0
     replaced = [seat for seat in held if seat.stand_in]
     table.seats.filter(user=user_id).update(away_since=None, stand_in=False, timeouts=0, stood_in=0)
@@ -388,11 +409,11 @@ def mark_back(*, code: str, user_id: int) -> int:
         _bump(table)
     for seat in replaced:
         _tell(table, EventKind.BACK, seat, count=seat.stood_in)
-    if table.status == Status.PLAYING:
+    if table.status == Status.PLAYING and (paused or any(seat.away_since or seat.stand_in for seat in held)):
         Match.objects.live().filter(table=table).update(paused_at=None)
         _rearm(table, _match(table))
     _publish(table)
-    return sum(seat.stood_in for seat in replaced)
+    return sum(seat.stood_in for seat in held)
 
 
 @transaction.atomic
@@ -460,8 +481,8 @@ def use_pass(*, token: str, user: User) -> Table:
 
 
 def _hand_over(table: Table, *, former: int | None, user: User) -> None:
-    if former is None or former == user.pk:
-        return
+    if former is None:
+        raise Refusal("stale", reason="pass")
     if table.seats.filter(user=user).exists():
         raise Refusal("illegal", reason="seated-already")
     table.seats.filter(user=former).update(user=user)
@@ -475,6 +496,28 @@ def _hand_over(table: Table, *, former: int | None, user: User) -> None:
 
 def _hash(token: str) -> str:
     return sha256(token.encode()).hexdigest()
+
+
+# ── people who are forgotten ───────────────────────────────────────────────────
+
+
+@transaction.atomic
+def forget_person(*, user: User) -> None:
+    """Before an account goes: their own tables go with it, from others' only the name does (G-7)."""
+    Table.objects.exclude(mode=Mode.LINK).filter(host=user).delete()
+    for table in Table.objects.seating(user.pk):
+        leave_table(code=table.code, user=user)
+    for person in Participant.objects.filter(user=user):
+        Participant.objects.filter(pk=person.pk).update(name=nameless(person.seat))
+        Seat.objects.filter(table__matches=person.match_id, index=person.seat, user=None, cpu_level="").update(
+            name=nameless(person.seat)
+        )
+    Event.objects.filter(table__matches__participants__user=user, name=user.display_name).update(name="")
+
+
+def nameless(seat: int) -> str:
+    """What stands where a name was."""
+    return f"#{seat + 1}"
 
 
 # ── the clock's own writes ─────────────────────────────────────────────────────

@@ -18,7 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.accounts.context_processors import in_every_language
-from apps.accounts.models import User
+from apps.accounts.models import CardLetters, User
 from apps.accounts.names import clean_name
 from apps.accounts.sessions import as_user, known_user
 from apps.games import registry
@@ -58,6 +58,7 @@ def home(request: HttpRequest) -> HttpResponse:
     values = {
         "games": [selectors.game_card(game) for game in registry.all_games()],
         "solo": selectors.solo_game(),
+        "letters": user.card_letters if user else CardLetters.OWN,
         "your_tables": selectors.tables_of(user) if user else [],
         "open_tables": selectors.open_tables(),
         **listing(origin_of(request), request.path, alternates("home")),
@@ -209,7 +210,7 @@ def _audience(table: LiveTable, user: User | None) -> Audience:
 
 
 def _page_values(request: HttpRequest, table: LiveTable, user: User | None) -> dict[str, Any]:
-    link = request.build_absolute_uri(reverse("link", args=[table.code]))
+    link = origin_of(request) + reverse("link", args=[table.code])
     language = get_language() or "en"
     return {
         "alternates": in_every_language(reverse("tables:table", args=[table.code])),
@@ -217,7 +218,7 @@ def _page_values(request: HttpRequest, table: LiveTable, user: User | None) -> d
         "qr": _qr_code(link) if table.mode == Mode.LINK else "",
         "suggested_name": _suggested_name(user),
         "socket": f"/ws/{language}/tables/{table.code}/",
-        "preview": request.build_absolute_uri(static(f"games/{table.slug}/preview-{language}.png")),
+        "preview": origin_of(request) + static(f"games/{table.slug}/preview-{language}.png"),
     }
 
 
@@ -368,7 +369,7 @@ def make_pass(request: HttpRequest, code: str) -> HttpResponse:
         token = services.create_pass(code=code, user=_somebody(request))
     except Refusal as refusal:
         return _refused(request, code, refusal)
-    link = request.build_absolute_uri(reverse("tables:pass", args=[token]))
+    link = origin_of(request) + reverse("tables:pass", args=[token])
     values = {
         "link": link,
         "qr": segno.make(link, micro=False).svg_data_uri(scale=5, border=2),

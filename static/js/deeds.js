@@ -28,3 +28,14 @@ function refuse(html) {
   line.textContent = notice.textContent.trim();
   document.getElementById("live")?.append(line);
 }
+
+// A form that is on its way is not sent again: a newcomer's second click would be another newcomer's.
+document.addEventListener("submit", (event) => {
+  if (event.defaultPrevented) return;
+  if (event.target.hasAttribute("data-posted")) event.preventDefault();
+  else event.target.setAttribute("data-posted", "");
+});
+
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("[data-posted]")) form.removeAttribute("data-posted");
+});

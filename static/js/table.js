@@ -23,7 +23,7 @@ document.addEventListener("htmx:wsOpen", () => (asked = false));
 document.addEventListener("htmx:wsBeforeMessage", (event) => {
   const message = parse(event.detail.message);
   const table = message.getElementById("table");
-  if (!table) mute = false; // a notice speaks for itself
+  if (!table || message.querySelector("#notice[data-code]")) mute = false; // a notice speaks for itself
   if (table && !admit(table.dataset, message.getElementById("announce") !== null, event.detail.socketWrapper)) {
     event.preventDefault();
     return;
@@ -138,6 +138,7 @@ function caretOf(element) {
 }
 
 function isEdited(field) {
+  if (field.hasAttribute("data-keep")) return field.value !== "";
   if (field.type === "hidden") return false;
   return isTick(field) ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
 }
