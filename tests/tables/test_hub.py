@@ -391,9 +391,9 @@ async def far(monkeypatch, world):
     send = layer.group_send
 
     async def counted(group, message):
-        sent.append(message)
+        sent.append({name: value for name, value in message.items() if name != "origin"})
         sent.some.set()
-        await send(group, message)
+        await send(group, {**message, "origin": "elsewhere"})
 
     monkeypatch.setattr(layer, "group_send", counted)
     return sent
