@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from random import Random
 from typing import Any
 
@@ -40,15 +41,19 @@ SEEN = """() => {
 
 
 class Person:
-    """Somebody with a browser, an own session and a language. The page is opened when it is first asked for."""
+    """Somebody with a browser, an own session and a language."""
 
     def __init__(self, context: BrowserContext, name: str, language: str, *, script: bool = True) -> None:
         self.context = context
         self.name = name
         self.language = language
         self.script = script
-        context.add_init_script(EARS)
-        self.page: Page = context.new_page()
+
+    @cached_property
+    def page(self) -> Page:
+        """The tab they look at."""
+        self.context.add_init_script(EARS)
+        return self.context.new_page()
 
     # ── without looking: what the site's forms post ──
 

@@ -53,7 +53,6 @@ def test_every_page_fits_and_shuts_nobody_out(come, slug, new_site, scene):
         faults[language] = page.evaluate(FAULTS)
     faults["small and light"] = reported(page, "light")
     page.set_viewport_size(WIDE)
-    show("de")
     faults["wide"] = page.evaluate(FAULTS)
     faults["wide and dark"] = reported(page, "dark")
     assert not {where: what for where, what in faults.items() if what}
