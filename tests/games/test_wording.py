@@ -42,8 +42,8 @@ def test_letters_stay_latin_for_those_who_prefer_it() -> None:
 
 def test_a_seat_says_who_plays_it() -> None:
     seat = SeatFacts(index=0, name="Mira", you=True, away=True, stand_in=True)
-    assert wording.seat_tags(seat) == ["you", "CPU plays"]
-    assert wording.seat_tags(SeatFacts(index=1, name="Computer", cpu="hard")) == ["hard"]
+    assert wording.seat_tags(seat) == ("you", "CPU plays")
+    assert wording.seat_tags(SeatFacts(index=1, name="Computer", cpu="hard")) == ("hard",)
 
 
 def test_a_card_face_up_names_itself() -> None:

@@ -1,5 +1,6 @@
 """Pages as data: every page of the rulebook in every language, and what can be read from its HTML."""
 
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -47,7 +48,8 @@ class Html(HTMLParser):
 
     @property
     def text(self):
-        return " ".join(" ".join(self.words).split())
+        # As a browser shows it: white space folded, no-break spaces kept.
+        return re.sub(r"[ \t\n]+", " ", " ".join(self.words)).strip()
 
 
 every_page = pytest.mark.parametrize(
