@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.utils import translation
 
 from config import catalogues
 from tests import worlds
@@ -67,6 +68,7 @@ def django_db_setup(world: worlds.World, django_test_environment: None, django_d
 
 @pytest.fixture(autouse=True)
 def forgetful_cache() -> Iterator[None]:
-    """Presence and rate limits of one test do not reach the next."""
+    """Presence, rate limits and language of one test do not reach the next."""
     yield
+    translation.deactivate()
     worlds.forget_everything()
