@@ -149,6 +149,7 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = not PRODUCTION
 WHITENOISE_MAX_AGE = 3600 if PRODUCTION else 0
 WHITENOISE_ALLOW_ALL_ORIGINS = False
+WHITENOISE_MIMETYPES = {".wav": "audio/wav"}  # browsers are told not to guess
 
 # Cookies and headers. A guest's session cookie is the key to their seat: it lasts, and scripts cannot read it.
 SESSION_COOKIE_AGE = 365 * 24 * 3600
