@@ -215,11 +215,11 @@ def test_production_opens_sockets_to_its_pages_alone(production):
     assert shake_hands(production, "/ws/en/tables/none/", **PROXIED, Origin="https://evil.example") == 403
 
 
-def open_table(site):
-    """The code of a new table, opened by posting the form for it."""
-    page, body = fetch(site, "/en/")
+def open_table(site, origin="", **headers):
+    """(code, session) of a new table, opened by posting the form for it."""
+    _, body = fetch(site, "/en/", **headers)
     link = html.unescape(re.search(r'href="(/en/tables/new/[^"]+)"', body.decode())[1])
-    page, body = fetch(site, link)
+    page, body = fetch(site, link, **headers)
     inputs = [
         dict(re.findall(r'(\w+)="([^"]*)"', tag)) | {"tag": tag} for tag in re.findall("<input[^>]*>", body.decode())
     ]
@@ -228,16 +228,17 @@ def open_table(site):
     fields["name"] = "Ann"
     connection = http.client.HTTPConnection("127.0.0.1", site.port, timeout=10)
     cookie = page.headers["Set-Cookie"].split(";")[0]
-    form = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": cookie, "Origin": site.url}
-    connection.request("POST", "/en/tables/new/", urllib.parse.urlencode(fields), form)
+    form = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": cookie, "Origin": origin or site.url}
+    connection.request("POST", "/en/tables/new/", urllib.parse.urlencode(fields), headers | form)
     response = connection.getresponse()
     assert response.status == 303, response.read()
-    return response.headers["Location"].rstrip("/").split("/")[-1]
+    session = "; ".join(line.split(";")[0] for line in response.headers.get_all("Set-Cookie"))
+    return response.headers["Location"].rstrip("/").split("/")[-1], session
 
 
 def test_open_pages_are_told_that_the_site_will_be_back(tmp_path):
     site = Site(tmp_path).start()
-    path = f"/ws/en/tables/{open_table(site)}/"
+    path = f"/ws/en/tables/{open_table(site)[0]}/"
     asked = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\nOrigin: {site.url}\r\nConnection: Upgrade\r\n"
     asked += "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw==\r\n\r\n"
     with socket.create_connection(("127.0.0.1", site.port), timeout=20) as watcher:
