@@ -37,6 +37,8 @@ def test_nothing_overflows_a_small_screen(new_context, language):
         page.goto(address(language, leaf))
         page.evaluate(OPEN_ALL)
         assert page.evaluate(OVERFLOW) <= 0, leaf
+    # Whoever only reads takes nothing with them.
+    assert page.context.cookies() == []
 
 
 @pytest.mark.parametrize("leaf", GAMES, ids=lambda leaf: leaf.game)

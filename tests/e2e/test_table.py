@@ -161,6 +161,32 @@ def test_the_title_tells_whose_turn_it_is(come, slug):
     assert not acting.title_tells()
 
 
+def test_a_sound_tells_whose_turn_it_is_to_those_who_want_it(come, slug):
+    ada, bo = come("Ada"), come("Bo")
+    for person in (ada, bo):
+        person.context.add_init_script(
+            "window.rung = []; window.Audio = class { constructor(url) { this.url = url; }"
+            " play() { window.rung.push(this.url); return Promise.resolve(); } };"
+        )
+    ada.post("settings/", card_letters="own", theme="auto", sound="on")
+    code = ada.open_table(slug, turns=5)
+    bo.sit(code)
+    ada.do(code, "start")
+    for person in (ada, bo):
+        person.visit(code)
+    rings = 0
+    for _ in range(4):
+        acting, other = turn_of(ada, bo)
+        while not other.asked:
+            other.past(acting.choose())
+        rings += other is ada
+        acting.at(other.version)
+    rung = ada.page.evaluate("window.rung")
+    assert len(rung) == rings > 0
+    assert ada.context.request.get(rung[0]).headers["content-type"].startswith("audio/")
+    assert bo.page.evaluate("window.rung") == []
+
+
 def test_the_clock_is_seen_to_run(come, slug):
     ada, bo, eve = come("Ada"), come("Bo"), come("Eve")
     code = ada.open_table(slug, seconds=30, turns=5)
