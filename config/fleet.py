@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Self
 
-from config.servers import Server, die_with_parent
+from config.servers import Server, ServerError, die_with_parent
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 READY_SECONDS = 60
@@ -147,11 +147,22 @@ class Fleet:
         for server in self.servers:
             if not server.running and not self.stopping:
                 self.say(f"{server.name} ended; starting it again")
-                server.start()
+                self._start_again(server)
         for child in (*self.webs, *self.clocks):
             if child.ended and not self.stopping:
                 self.say(f"{child.name} ended; starting it again")
                 child.start_again()
+
+    def _start_again(self, server: Server) -> None:
+        """What a server that was killed leaves behind may be in its successor's way for a moment."""
+        for _ in range(TRIES):
+            try:
+                server.start()
+            except ServerError:
+                time.sleep(1)
+            else:
+                return
+        raise FleetError(f"{server.name} does not start again; see {server.log_file}.")
 
     def _end(self) -> None:
         """Clocks first, so that nobody's time runs while their page cannot reach the site."""
