@@ -10,7 +10,7 @@ from pathlib import Path
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 ADDRESS = re.compile(r"http://\S+:(\d+)/")
-READY_SECONDS = 60
+READY_SECONDS = 120
 
 
 def clean_environment(**values: str) -> dict[str, str]:

@@ -2,6 +2,9 @@
 
 import http.client
 import shutil
+import socket
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -10,8 +13,9 @@ import psutil
 import pytest
 
 from config import servers
+from tests import worlds
 from tests.config.test_up import fetch, refused
-from tests.site import Site
+from tests.site import BASE_DIR, Site, clean_environment
 
 PATIENCE = 30
 
@@ -69,6 +73,41 @@ def test_children_end_with_a_parent_that_is_killed(directory):
     site.kill()
     psutil.wait_procs(everybody, timeout=PATIENCE)
     assert not any(child.is_running() for child in everybody)
+
+
+def over_unix(path, request):
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(str(path))
+        line.sendall(f"GET {request} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())
+        return line.makefile("rb").read()
+
+
+def test_one_process_behind_a_proxy_listens_on_a_unix_socket(tmp_path):
+    env = clean_environment(DATA_DIR=str(tmp_path), **worlds.servers_of_this_run())
+    assert subprocess.run([sys.executable, "manage.py", "prepare"], cwd=BASE_DIR, env=env, check=False).returncode == 0
+    path = tmp_path / "web.sock"
+    command = [sys.executable, "manage.py", "web", "--unix", str(path)]
+    with (tmp_path / "web.log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=BASE_DIR, env=env, stdout=log, stderr=log)
+    until(lambda: path.exists() or process.poll() is not None)
+    assert over_unix(path, "/en/").split()[1] == b"200"
+    assert over_unix(path, "/metrics").split()[1] == b"404", "whoever speaks for others needs a token"
+    process.terminate()
+    assert process.wait(PATIENCE) == 0
+    assert not (tmp_path / "web.log").read_text()
+
+
+def test_a_process_beside_others_needs_redis(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "manage.py", "web", "--port", "0"],
+        cwd=BASE_DIR,
+        env=clean_environment(DATA_DIR=str(tmp_path)),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert done.stderr == "CommandError: A process beside others needs REDIS_URL; one alone is `manage.py up`.\n"
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "65", "many", "1.5"])

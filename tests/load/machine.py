@@ -35,12 +35,15 @@ def family(pid: int) -> list[psutil.Process]:
 
 
 def role(process: psutil.Process) -> str:
-    """What a process of the site is there for."""
-    words = process.cmdline()
+    """What a process of the site is there for; nothing once it has ended."""
+    try:
+        words, name = process.cmdline(), process.name()
+    except psutil.Error:
+        return ""
     for word in ("web", "clock", "up", "tests.load.baseline"):
         if word in words:
             return word.rpartition(".")[2]
-    return process.name()
+    return name
 
 
 def cpu_seconds(processes: list[psutil.Process]) -> dict[str, float]:
