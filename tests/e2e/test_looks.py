@@ -30,6 +30,9 @@ FAULTS = """() => {
         if (texts && spills && !cut) note("spills", element);
         const control = element.matches("button, a.btn, summary, select, input:not([type=radio], [type=checkbox])");
         if (control && (box.height < 43.5 || box.width < 43.5)) note("too small", element);
+        const next = control && element.nextElementSibling?.matches("button, a.btn") && element.nextElementSibling;
+        const gap = next && next.getBoundingClientRect();
+        if (gap?.width && gap.top < box.bottom + 3 && gap.left < box.right + 3) note("touches the next", element);
     }
     return faults;
 }"""

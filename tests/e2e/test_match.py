@@ -229,16 +229,11 @@ def test_a_match_of_as_many_as_the_game_seats_is_seen_alike_in_every_language(co
 
 def play_on(people: list[Person]) -> None:
     """Whoever is asked moves; where a CPU is, everybody waits for it."""
-    while True:
-        asked = "#table[data-turn]"
-        for person in people:
-            if person.page.locator(f"{OVER}, {asked}").count():
-                break
-        else:
-            people[0].past(people[0].version)
-            continue
-        if person.over:
-            break
-        person.choose()
+    while not people[0].over:
+        version = people[0].version
+        asked = [person for person in people if person.asked]
+        if asked and asked[0].version == version:
+            asked[0].choose()
+        people[0].past(version)
     for each in people:
         each.page.locator(OVER).wait_for(state="attached")
