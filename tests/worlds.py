@@ -127,9 +127,11 @@ def age_cache(*, by: float) -> None:
     if _redis() is None:
         return
     for key in _keys():
-        left = _redis().pttl(key) - int(by * 1000)
-        if left > 0:
-            _redis().pexpire(key, left)
+        left = _redis().pttl(key)
+        if left < 0:
+            continue  # it stays for ever
+        if left > by * 1000:
+            _redis().pexpire(key, left - int(by * 1000))
         else:
             _redis().delete(key)
 
