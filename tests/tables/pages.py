@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from html.parser import HTMLParser
 from random import Random
 
@@ -263,3 +263,10 @@ async def play(page: Page, rng: Random) -> None:
         if seen.moves:
             await page.choose(rng.choice(seen.moves))
         await page.until(lambda page, version=seen.version: page.forms.version > version)
+
+
+async def eventually(check: Callable[[], Awaitable[object]]) -> None:
+    """Wait for what nothing here is told of, such as a row written by a clock."""
+    async with asyncio.timeout(PATIENCE):
+        while not await check():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)

@@ -13,7 +13,7 @@ from apps.games.kernel.game import Mode
 from apps.games.kernel.timing import STAND_IN_AFTER_SECONDS
 from apps.tables import attendance, clock, hub, live, moves, presence, refusals, selectors, services, thinking
 from apps.tables.models import Event, EventKind, MadeBy, Match, Move, Seat, Table
-from tests.tables.pages import SHORT, code_of, do, forms, open_async, open_table
+from tests.tables.pages import SHORT, code_of, do, eventually, forms, open_async, open_table
 from tests.tables.records import move_elsewhere
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("think_here")]
@@ -132,9 +132,7 @@ async def test_processes_are_asked_who_is_with_them(room, world, monkeypatch):
     person = (room.code, user_id)
     await database_sync_to_async(presence.forget)(person)
     await hub.hub().ask_others(room.code, user_id)
-    async with asyncio.timeout(20):
-        while not await database_sync_to_async(presence.present)([person]):  # noqa: ASYNC110 - Redis does not tell
-            await asyncio.sleep(0.01)
+    await eventually(lambda: database_sync_to_async(presence.present)([person]))
 
 
 async def test_whoever_is_there_after_all_is_called_back(room):
@@ -167,9 +165,7 @@ async def test_pages_that_are_open_renew_themselves_in_time(room, monkeypatch):
     await room.enter(room.bo, room.address)
     person = (room.code, (await room.users())[1])
     await database_sync_to_async(presence.forget)(person)
-    async with asyncio.timeout(20):
-        while not await database_sync_to_async(presence.present)([person]):  # noqa: ASYNC110 - Redis does not tell
-            await asyncio.sleep(0.01)
+    await eventually(lambda: database_sync_to_async(presence.present)([person]))
 
 
 def test_a_page_without_a_script_counts_for_a_minute(client, slug, later, world):
