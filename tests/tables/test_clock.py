@@ -534,6 +534,7 @@ async def test_a_cpu_that_cannot_think_is_tried_again(monkeypatch, later, error,
 
 @pytest.mark.usefixtures("versus")
 async def test_a_clock_that_is_stopped_leaves_nothing_running(monkeypatch, ticking):
+    monkeypatch.setattr(clock, "FINISH_SECONDS", 0.01)
     started, ended = asyncio.Event(), asyncio.Event()
 
     async def think(job, *arguments):

@@ -15,7 +15,7 @@ from apps.accounts.models import User
 from apps.games import registry
 from apps.games.kernel.errors import Refusal
 from apps.tables import consumers, limits, live, refusals, services, views
-from apps.tables.models import Match, Seat, Table
+from apps.tables.models import Match, Table
 from config.asgi import application
 from tests.contract.matches import some_steps
 from tests.tables.pages import HOST, PATIENCE, SHORT, Page, code_of, do, forms, open_async, open_table
@@ -86,16 +86,16 @@ def refused(browser, form, **changes):
     return answer.status_code, page.refused
 
 
-@pytest.mark.parametrize("move", NO_MOVES)
-def test_what_is_no_move_is_not_understood(match, move):
+def test_what_is_no_move_is_not_understood(match):
     _, acting, _, form = match
-    assert refused(acting, form, move=move) == (400, "bad-message")
+    for move in NO_MOVES:
+        assert refused(acting, form, move=move) == (400, "bad-message"), move
 
 
-@pytest.mark.parametrize("version", NO_VERSIONS)
-def test_what_is_no_version_is_not_understood(match, version):
+def test_what_is_no_version_is_not_understood(match):
     _, acting, _, form = match
-    assert refused(acting, form, version=version) == (400, "bad-message")
+    for version in NO_VERSIONS:
+        assert refused(acting, form, version=version) == (400, "bad-message"), version
 
 
 def test_fields_that_a_move_does_not_have_are_not_understood(match):
@@ -180,21 +180,21 @@ def test_a_closed_table_is_gone(match):
     assert state_of_everything() == before
 
 
-@pytest.mark.parametrize("action", ["move", "sit", "cpu", "start", "leave", "rematch", "accept", "pass"])
-def test_no_post_without_the_token(match, action):
+def test_no_post_without_the_token(match):
     address, acting, _, form = match
     guarded = Client(enforce_csrf_checks=True)
     guarded.cookies = acting.cookies
     fields = {"move": form["move"], "version": form["version"], "name": "Cleo", "level": "easy"}
     before = state_of_everything()
-    assert guarded.post(f"{address}{action}/", fields).status_code == 403
+    for action in ("move", "sit", "cpu", "start", "leave", "rematch", "accept", "pass"):
+        assert guarded.post(f"{address}{action}/", fields).status_code == 403, action
     assert state_of_everything() == before
 
 
-@pytest.mark.parametrize("path", ["tables/new/", "settings/", "tables/pass/anything/"])
-def test_no_other_post_without_the_token(path, slug):
+def test_no_other_post_without_the_token(slug):
     guarded = Client(enforce_csrf_checks=True)
-    assert guarded.post(f"/en/{path}", {"game": slug, "mode": "link", "name": "Ada"}).status_code == 403
+    for path in ("tables/new/", "settings/", "tables/pass/anything/"):
+        assert guarded.post(f"/en/{path}", {"game": slug, "mode": "link", "name": "Ada"}).status_code == 403, path
     assert not User.objects.exists()
 
 
@@ -415,9 +415,8 @@ async def knock(path, **headers):
     return True, output.get("code")
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
+async def test_unknown_sockets_are_accepted_and_closed_with_4404():
+    for path in [
         "/ws/en/tables/nosuchtable1/",
         "/ws/it/tables/abc/",
         "/ws/en/tables/",
@@ -425,10 +424,8 @@ async def knock(path, **headers):
         "/",
         "/ws/en/tables/a%00b/",
         "/admin/",
-    ],
-)
-async def test_unknown_sockets_are_accepted_and_closed_with_4404(path):
-    assert await knock(path) == (True, 4404)
+    ]:
+        assert await knock(path) == (True, 4404), path
 
 
 async def test_the_socket_of_a_closed_table_is_closed_with_4410(slug, visitors):
@@ -472,13 +469,13 @@ ORIGINS = [
 ]
 
 
-@pytest.mark.parametrize("origin", ORIGINS)
-async def test_pages_of_elsewhere_open_no_socket(origin, slug, visitors):
+async def test_pages_of_elsewhere_open_no_socket(slug, visitors):
     ada = visitors()
     address = await open_async(ada, slug, mode="link")
     cookie = f"sessionid={ada.cookies['sessionid'].value}"
-    for path in (f"/ws/en/tables/{code_of(address)}/", "/ws/en/tables/none/", "/elsewhere/"):
-        assert await knock(path, origin=origin, cookie=cookie) == (False, None)
+    for origin in ORIGINS:
+        for path in (f"/ws/en/tables/{code_of(address)}/", "/ws/en/tables/none/", "/elsewhere/"):
+            assert await knock(path, origin=origin, cookie=cookie) == (False, None), origin
 
 
 @pytest.mark.parametrize(
@@ -507,21 +504,14 @@ def refused_table(client, slug, **fields):
     return answer.status_code
 
 
-def wrong_options():
-    for game in registry.all_games():
-        for field in game.option_fields:
-            for value in ("999", "-1", "1.5", "true1", "None", "²", "x" * 10_000):
-                yield pytest.param(game.slug, field.name, value, id=f"{game.slug}-{field.name}-{value[:8]}")
+def test_settings_out_of_their_range_open_no_table(client, slug):
+    for field in registry.get(slug).option_fields:
+        for value in ("999", "-1", "1.5", "true1", "None", "²", "x" * 10_000):
+            assert refused_table(client, slug, **{field.name: value}) == 400, (field.name, value)
 
 
-@pytest.mark.parametrize(("game", "name", "value"), list(wrong_options()))
-def test_settings_out_of_their_range_open_no_table(client, game, name, value):
-    assert refused_table(client, game, **{name: value}) == 400
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
+def test_what_fits_nowhere_opens_no_table(client, slug):
+    for fields in (
         {"mode": "ranked"},
         {"mode": "nothing"},
         {"mode": ""},
@@ -536,16 +526,14 @@ def test_settings_out_of_their_range_open_no_table(client, game, name, value):
         {"name": "A" * 10_000},
         {"name": "A" * 100_000},
         {"name": "\u202eadA"},
-    ],
-)
-def test_what_fits_nowhere_opens_no_table(client, slug, fields):
-    assert refused_table(client, slug, **fields) == 400
+    ):
+        assert refused_table(client, slug, **fields) == 400, fields
 
 
-@pytest.mark.parametrize("game", ["no-such-game", "../kernel", "kernel", "a" * 5000, "\x00"])
-def test_games_that_do_not_exist_are_404(client, game):
-    assert client.post("/en/tables/new/", {"game": game, "mode": "link", "name": "Ada"}).status_code == 404
-    assert client.get("/en/tables/new/", {"game": game}).status_code == 404
+def test_games_that_do_not_exist_are_404(client):
+    for game in ("no-such-game", "../kernel", "kernel", "a" * 5000, "\x00"):
+        assert client.post("/en/tables/new/", {"game": game, "mode": "link", "name": "Ada"}).status_code == 404
+        assert client.get("/en/tables/new/", {"game": game}).status_code == 404
 
 
 def test_settings_that_do_not_fit_the_seats_are_told(client, slug, monkeypatch):
@@ -573,16 +561,15 @@ def test_more_than_a_form_of_ours_has_is_refused(client, slug):
     assert client.post("/en/tables/new/", {"game": slug, "name": "x" * 1_000_000}).status_code in {400, 413}
 
 
-@pytest.mark.parametrize("query", ["?game=%00", "?turns=999&seconds=7&mode=x", "?name=%ff", "?" + "a=1&" * 150])
-def test_the_new_table_page_bears_any_address(client, query):
-    assert client.get(f"/en/tables/new/{query}").status_code in {200, 400, 404}
+def test_the_new_table_page_bears_any_address(client):
+    for query in ("?game=%00", "?turns=999&seconds=7&mode=x", "?name=%ff", "?" + "a=1&" * 150):
+        assert client.get(f"/en/tables/new/{query}").status_code in {200, 400, 404}, query
 
 
 ODD_NAMES = {
     "long": "A" * 25,
     "ten thousand": "A" * 10_000,
     "markup that is too long": "<img src=x onerror=alert(1)>",
-    "blank": "   \t ",
     "punctuation": "...",
     "right to left": "\u202eadA",
     "zero width": "Ad\u200ba",
@@ -596,16 +583,13 @@ ODD_NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", ODD_NAMES.values(), ids=ODD_NAMES.keys())
-def test_odd_names_take_no_seat(client, slug, name):
+def test_odd_names_take_no_seat(client, slug):
     address = open_table(Client(), slug, mode="link", name="Host")
     before = state_of_everything()
-    answer = client.post(f"{address}sit/", {"name": name})
-    if name.strip():
-        assert (answer.status_code, forms(answer.content).refused) == (422, "illegal")
+    for what, name in ODD_NAMES.items():
+        answer = client.post(f"{address}sit/", {"name": name})
+        assert (answer.status_code, forms(answer.content).refused) == (422, "illegal"), what
         assert state_of_everything() == before
-    else:
-        assert Seat.objects.get(index=1).name.startswith("Guest")
 
 
 def test_names_are_text_and_never_markup(client, slug):
