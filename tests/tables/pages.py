@@ -270,3 +270,8 @@ async def eventually(check: Callable[[], Awaitable[object]]) -> None:
     async with asyncio.timeout(PATIENCE):
         while not await check():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
+
+
+async def soon(event: asyncio.Event) -> None:
+    """Wait for an event that has to come; a test that waits for ever says nothing."""
+    await asyncio.wait_for(event.wait(), PATIENCE)

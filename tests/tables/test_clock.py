@@ -18,7 +18,7 @@ from apps.games.kernel.timing import TIMEOUTS_TO_STAND_IN
 from apps.tables import clock, live, moves, services, thinking
 from apps.tables.models import Event, EventKind, Heartbeat, MadeBy, Match, Move, Seat, Table
 from tests.games.high_low.positions import position
-from tests.tables.pages import SHORT, code_of, do, eventually, open_async, open_table
+from tests.tables.pages import SHORT, code_of, do, eventually, open_async, open_table, soon
 from tests.tables.records import move_elsewhere
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("think_here")]
@@ -93,7 +93,8 @@ async def test_a_move_gives_the_lease_back(versus):
     assert match.leased_until is None
 
 
-async def test_two_clocks_on_one_table_make_one_move(versus):
+async def test_two_clocks_on_one_table_make_one_move(versus, settings):
+    settings.CPU_PACE_SECONDS = 60
     _, address = versus
     table = await load(code_of(address))
     await asyncio.gather(*(clock.act(code_of(address)) for _ in range(5)))
@@ -463,7 +464,7 @@ async def test_the_clock_outlives_a_database_that_is_away(monkeypatch, ticking, 
     failing = Failing(error, services.lease_due)
     monkeypatch.setattr(services, "lease_due", failing)
     async with ticking() as running:
-        await failing.five_times.wait()
+        await soon(failing.five_times)
         assert not running.done()
         failing.error = None
         await eventually(cpu_moved)
@@ -476,7 +477,7 @@ async def test_without_a_heartbeat_nothing_is_done(monkeypatch, ticking):
     failing = Failing(OperationalError("gone"), clock.excuse_outage)
     monkeypatch.setattr(clock, "excuse_outage", failing)
     async with ticking():
-        await failing.five_times.wait()
+        await soon(failing.five_times)
         assert not await cpu_moved()
         failing.error = None
         await eventually(cpu_moved)
@@ -546,8 +547,8 @@ async def test_a_clock_that_is_stopped_leaves_nothing_running(monkeypatch, ticki
 
     monkeypatch.setattr(thinking, "_think", think)
     async with ticking():
-        await asyncio.wait_for(started.wait(), 20)
-    await asyncio.wait_for(ended.wait(), 20)
+        await soon(started)
+    await soon(ended)
 
 
 async def test_a_cpu_that_thinks_long_keeps_nobody_waiting(versus, monkeypatch, enter):
@@ -563,7 +564,7 @@ async def test_a_cpu_that_thinks_long_keeps_nobody_waiting(versus, monkeypatch, 
     monkeypatch.setattr(thinking, "_think", think)
     page, other = await enter(ada, address), await enter(None, address)
     acting = asyncio.create_task(clock.act(code_of(address)))
-    await started.wait()
+    await soon(started)
     await page.send(move="{}", version="1")
     assert await page.refusal() == "bad-message"
     await page.settle()

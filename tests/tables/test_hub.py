@@ -15,7 +15,7 @@ from apps.games import registry
 from apps.tables import clock, consumers, hub, live, moves, publish, render
 from apps.tables.hub import all_hubs
 from apps.tables.models import Match, Seat, Table
-from tests.tables.pages import SHORT, Elements, Page, code_of, do, forms, open_async, open_table
+from tests.tables.pages import SHORT, Elements, Page, code_of, do, forms, open_async, open_table, soon
 from tests.tables.records import move_elsewhere
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("think_here")]
@@ -341,7 +341,7 @@ async def test_what_goes_on_for_ever_survives_a_failure(monkeypatch, caplog):
         raise ConnectionError
 
     task = asyncio.create_task(hub.hub()._for_ever(work))
-    await asyncio.wait_for(done.wait(), 20)
+    await soon(done)
     task.cancel()
     assert len(tries) == 4
     assert caplog.text.count("is tried again") == 1, "told once, however often"
@@ -424,7 +424,7 @@ async def test_a_move_here_is_one_message_to_all_others(match, enter, far):
     for _ in range(5):
         await enter(None, address)
     version = await move(page)
-    await far.some.wait()
+    await soon(far.some)
     assert far == [{"type": "table.changed", "code": code_of(address), "version": version}]
 
 

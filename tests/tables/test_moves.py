@@ -18,7 +18,7 @@ from apps.tables.journal import Journal, NotWritten
 from apps.tables.models import Match, Move, Participant, Seat, Status, Table
 from apps.tables.moves import Wish, make_move
 from apps.tables.signals import match_finished
-from tests.tables.pages import SHORT, code_of, do, forms, open_async, open_table
+from tests.tables.pages import SHORT, code_of, do, forms, open_async, open_table, soon
 from tests.tables.records import entry_of, move_elsewhere, state_of_everything
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -319,7 +319,7 @@ async def test_a_move_goes_on_when_whoever_made_it_hangs_up(solo, enter, held_wr
     table = await moves.current_table(code_of(address))
     with held_writer() as release:
         request = asyncio.create_task(make_move(wish_of(table)))
-        await writing.wait()
+        await soon(writing)
         request.cancel()
         with pytest.raises(asyncio.CancelledError):
             await request
@@ -334,7 +334,7 @@ async def test_who_hangs_up_leaves_no_complaint_behind(solo, held_writer, writin
     table = await moves.current_table(code_of(address))
     with held_writer() as release:
         requests = [asyncio.create_task(make_move(wish_of(table))) for _ in range(5)]
-        await writing.wait()
+        await soon(writing)
         for request in requests:
             request.cancel()
         await asyncio.gather(*requests, return_exceptions=True)

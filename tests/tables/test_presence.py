@@ -13,7 +13,7 @@ from apps.games.kernel.game import Mode
 from apps.games.kernel.timing import STAND_IN_AFTER_SECONDS
 from apps.tables import attendance, clock, hub, live, moves, presence, refusals, selectors, services, thinking
 from apps.tables.models import Event, EventKind, MadeBy, Match, Move, Seat, Table
-from tests.tables.pages import SHORT, code_of, do, eventually, forms, open_async, open_table
+from tests.tables.pages import SHORT, code_of, do, eventually, forms, open_async, open_table, soon
 from tests.tables.records import move_elsewhere
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("think_here")]
@@ -286,6 +286,7 @@ async def test_what_a_stand_in_thought_of_is_not_played_once_the_person_is_back(
     await room.enter(room.ada, room.address)
     await room.stood_in_for(1)
     table = await room.turn_of(1)
+    await database_sync_to_async(Match.objects.update)(next_cpu_at=timezone.now())
     thought, go_on = asyncio.Event(), asyncio.Event()
 
     async def think(job, *arguments):
@@ -295,7 +296,7 @@ async def test_what_a_stand_in_thought_of_is_not_played_once_the_person_is_back(
 
     monkeypatch.setattr(thinking, "_think", think)
     acting = asyncio.create_task(clock.act(room.code))
-    await thought.wait()
+    await soon(thought)
     bo = await room.enter(room.bo, room.address)
     go_on.set()
     await acting
@@ -389,7 +390,7 @@ async def test_what_a_cpu_thought_of_comes_too_late_for_a_paused_match(visitors,
 
     monkeypatch.setattr(thinking, "_think", think)
     acting = asyncio.create_task(clock.act(room.code))
-    await thought.wait()
+    await soon(thought)
     await room.gone(0)
     go_on.set()
     await acting
