@@ -11,6 +11,7 @@ from django.test import Client
 from apps.accounts.models import User
 from apps.games import registry
 from apps.games.kernel.record import replay
+from apps.tables import services
 from apps.tables.models import MadeBy, Match, Move, Participant, Seat, Status, Table
 from tests.tables.pages import SHORT, code_of, do, forms, open_async, open_table, play
 from tests.tables.records import end_now, record_of, state_of_everything
@@ -447,3 +448,44 @@ def test_every_change_that_is_seen_makes_one_version(room, ada, bo, cleo, slug):
                 version += 1
                 assert Table.objects.get().version == version
     assert page.version == version
+
+
+# ── games that ask everybody first ─────────────────────────────────────────────
+
+
+@pytest.fixture
+def asks(room, ada, bo, slug, monkeypatch):
+    """The room of a game of which another match needs everybody's consent (CE-18), its match over."""
+    monkeypatch.setattr(type(registry.get(slug)), "consent", True)
+    post(ada, room, "start")
+    end_now(Match.objects.get())
+    return room
+
+
+def test_another_match_begins_once_everybody_has_accepted(asks, ada, bo):
+    version = Table.objects.get().version
+    assert post(bo, asks, "rematch") == (303, None)
+    assert Match.objects.count() == 1
+    assert Table.objects.get().version == version + 1
+    assert list(Seat.objects.order_by("index").values_list("accepted", flat=True)) == [False, True]
+    assert post(bo, asks, "accept") == (303, None), "again is not twice"
+    assert Match.objects.count() == 1
+    assert post(ada, asks, "accept") == (303, None)
+    assert Match.objects.get(number=2).finished_at is None
+    assert not Seat.objects.filter(accepted=True).exists()
+
+
+def test_an_offer_lapses_when_somebody_leaves(asks, ada, bo):
+    post(bo, asks, "rematch")
+    post(ada, asks, "leave")
+    assert not Seat.objects.filter(accepted=True).exists()
+
+
+def test_an_offer_waits_for_whoever_is_away(asks, ada, bo):
+    post(ada, asks, "rematch")
+    services.mark_away(code=code_of(asks), user_id=Seat.objects.get(index=0).user_id)
+    post(bo, asks, "accept")
+    assert Match.objects.count() == 1, "who is away has not agreed"
+    ada.get(asks)
+    assert post(ada, asks, "accept") == (303, None)
+    assert Match.objects.count() == 2
