@@ -174,6 +174,7 @@ function plain(element) {
   for (const field of copy.querySelectorAll('input[name="csrfmiddlewaretoken"]')) field.remove();
   for (const node of [copy, ...copy.querySelectorAll("*")]) {
     for (const name of ["data-left", "data-sent", "data-full", "tabindex", "open"]) node.removeAttribute(name);
+    if (node.matches("[data-keep]")) node.removeAttribute("value"); // a suggestion that came with the page alone
     if (node.matches(".fuse")) for (const name of ["max", "value"]) node.removeAttribute(name);
     if (node.matches(".fuse, [data-countdown], [data-copy] [data-label]")) node.textContent = "";
     if (node.matches("[class*='htmx-']")) node.className = node.className.replace(/\bhtmx-\S+/g, "").trim();
