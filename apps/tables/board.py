@@ -13,7 +13,7 @@ from apps.games.kernel.game import BoardFacts, Mode, SeatFacts
 from apps.games.wording import worded
 from apps.rulebook.pages import Page
 from apps.tables.live import LiveResult, LiveTable, LogEntry, is_move
-from apps.tables.models import LEVEL_LABELS, MODE_LABELS, EventKind, MadeBy, Status
+from apps.tables.models import LEVEL_LABELS, EventKind, MadeBy, Status
 
 SHOWN_LOG = 40
 
@@ -253,11 +253,8 @@ def _lobby(table: LiveTable, audience: Audience) -> Mapping[str, Any]:
         "may_start": taken in table.game.seats,
         "missing": max(0, table.game.seats.start - taken),
         "levels": [(level.value, label) for level, label in LEVEL_LABELS.items()],
-        "level_labels": {level.value: label for level, label in LEVEL_LABELS.items()},
-        "mode_label": MODE_LABELS[Mode(table.mode)],
         "clock_label": _clock_label(table.seconds),
         "room": table.game.seats.stop - 1 - taken,
-        "accepted": sum(seat.accepted for seat in table.seats),
         "you_accepted": any(table.seats[seat].accepted for seat in audience.held),
     }
 

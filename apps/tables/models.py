@@ -55,7 +55,6 @@ class EventKind(models.TextChoices):
     FINISHED = "finished", _("match finished")
     STAND_IN = "replaced", _("stand-in took over")
     BACK = "back", _("came back")
-    TIME_OUT = "time-out", _("time out")
 
 
 MODE_LABELS = {

@@ -1,17 +1,19 @@
-"""Reads for the home page."""
+"""Reads that span models: for the home page, and a match as a record."""
 
 from typing import Any
 
+import msgspec
 from django.db.models import Prefetch
 from django.urls import reverse
 
 from apps.accounts.models import User
 from apps.games import registry
 from apps.games.kernel.game import AnyGame, Mode
+from apps.games.kernel.record import Record
 from apps.rulebook.pages import Page
 from apps.tables import presence
 from apps.tables.forms import mode_choices
-from apps.tables.models import Seat, Status, Table
+from apps.tables.models import Match, Seat, Status, Table
 
 OPEN_SHOWN = 12
 OPEN_SEARCHED = 300
@@ -70,3 +72,16 @@ def _row(table: Any) -> dict[str, Any]:
         "taken": len(table.seated),
         "seats": game.seats.stop - 1,
     }
+
+
+def record_of(match: Match) -> Record:
+    """Exactly what the match was, to be replayed anywhere."""
+    return Record(
+        game=match.game,
+        version=match.rules_version,
+        options=match.options,
+        seats=match.seat_count,
+        first=match.first,
+        seed=bytes(match.seed),
+        moves=tuple((move.seat, msgspec.json.encode(move.move)) for move in match.moves.order_by("number")),
+    )

@@ -14,7 +14,8 @@ from typing import Any
 import msgspec
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, F, Q
+from django.db.models import CharField, Count, F, Q, Value
+from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 
 from apps.accounts.models import User
@@ -505,14 +506,20 @@ def _hash(token: str) -> str:
 def forget_person(*, user: User) -> None:
     """Before an account goes: their own tables go with it, from others' only the name does (G-7)."""
     Table.objects.exclude(mode=Mode.LINK).filter(host=user).delete()
-    for table in Table.objects.seating(user.pk):
-        leave_table(code=table.code, user=user)
-    for person in Participant.objects.filter(user=user):
-        Participant.objects.filter(pk=person.pk).update(name=nameless(person.seat))
-        Seat.objects.filter(table__matches=person.match_id, index=person.seat, user=None, cpu_level="").update(
-            name=nameless(person.seat)
-        )
-    Event.objects.filter(table__matches__participants__user=user, name=user.display_name).update(name="")
+    for seat in Seat.objects.filter(user=user).select_related("table"):
+        Event.objects.filter(table=seat.table, name=seat.name).update(name=nameless(seat.index))
+        if seat.table.expired_at is None:
+            leave_table(code=seat.table.code, user=user)
+        _take_name_away(table_id=seat.table_id, index=seat.index, name=seat.name)
+    for person in Participant.objects.filter(user=user).select_related("match"):
+        _take_name_away(table_id=person.match.table_id, index=person.seat, name=person.name)
+    Participant.objects.filter(user=user).update(name=Concat(Value("#"), Cast(F("seat") + 1, CharField())))
+
+
+def _take_name_away(*, table_id: int, index: int, name: str) -> None:
+    """From a table's seat and from what it tells; a seat that somebody else holds by now keeps theirs."""
+    Event.objects.filter(table=table_id, name=name).update(name=nameless(index))
+    Seat.objects.filter(table=table_id, index=index, name=name).update(name=nameless(index))
 
 
 def nameless(seat: int) -> str:

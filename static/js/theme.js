@@ -13,8 +13,3 @@
     // Storage may be forbidden; the system's theme is a good answer.
   }
 }
-
-// A cross-fade between pages that the browser gives up is no error.
-for (const moment of ["pageswap", "pagereveal"]) {
-  addEventListener(moment, ({ viewTransition }) => viewTransition?.ready.catch(() => {}));
-}

@@ -2,26 +2,12 @@
 
 from typing import Any
 
-import msgspec
 from django.apps import apps
 
 from apps.games import registry
-from apps.games.kernel.record import Record
 from apps.tables import live
 from apps.tables.journal import Entry, commit
 from apps.tables.models import MadeBy, Match
-
-
-def record_of(match: Match) -> Record:
-    return Record(
-        game=match.game,
-        version=match.rules_version,
-        options=match.options,
-        seats=match.seat_count,
-        first=match.first,
-        seed=bytes(match.seed),
-        moves=tuple((move.seat, msgspec.json.encode(move.move)) for move in match.moves.all()),
-    )
 
 
 def state_of_everything() -> dict[str, list[Any]]:

@@ -13,8 +13,9 @@ from apps.games import registry
 from apps.games.kernel.record import replay
 from apps.tables import services
 from apps.tables.models import MadeBy, Match, Move, Participant, Seat, Status, Table
+from apps.tables.selectors import record_of
 from tests.tables.pages import SHORT, code_of, do, forms, open_async, open_table, play
-from tests.tables.records import end_now, record_of, state_of_everything
+from tests.tables.records import end_now, state_of_everything
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

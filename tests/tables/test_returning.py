@@ -11,7 +11,7 @@ from apps.accounts.models import User
 from apps.games.kernel.errors import Refusal
 from apps.tables import board, clock, live, presence, services
 from apps.tables.board import Audience
-from apps.tables.models import Match, Participant, Seat, Status, Table
+from apps.tables.models import Event, Match, Participant, Seat, Status, Table
 from tests.tables.conftest import code_of, forms, open_table
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -103,6 +103,18 @@ def test_a_forgotten_guest_leaves_others_their_games_without_a_name(client: Clie
     assert not Seat.objects.filter(name="Bo").exists()
     assert Match.objects.filter(finished_at=None).exists()
     assert client.get(address).status_code == 200
+
+
+def test_a_forgotten_guest_is_told_of_under_no_name_they_used(client: Client, slug: str) -> None:
+    address = open_table(client, slug, mode="link")
+    second = seat_second(address, "Robert")
+    User.objects.filter(display_name="Robert").update(display_name="Bob")
+    client.post(f"{address}start/")
+    second.post(f"{address}leave/")
+    assert Event.objects.filter(name="Robert").exists()
+    services.forget_person(user=User.objects.get(display_name="Bob"))
+    for model in (Event, Participant, Seat):
+        assert not model.objects.filter(name="Robert").exists(), model
 
 
 def test_friend_links_speak_the_language_one_reads_now(client: Client, slug: str) -> None:

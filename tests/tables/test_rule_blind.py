@@ -12,8 +12,8 @@ from apps.games import registry
 from apps.games.kernel.game import Mode
 from apps.games.kernel.record import replay
 from apps.tables.models import MadeBy, Match, Status
+from apps.tables.selectors import record_of
 from tests.tables.pages import SHORT, do, forms, open_async, play
-from tests.tables.records import record_of
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("think_here")]
 

@@ -221,7 +221,6 @@ class Migration(migrations.Migration):
                             ("finished", "match finished"),
                             ("replaced", "stand-in took over"),
                             ("back", "came back"),
-                            ("time-out", "time out"),
                         ],
                         max_length=16,
                         verbose_name="kind",

@@ -1,14 +1,13 @@
 """Play every match of the database again: after a crash, or after a backup has been restored."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.games import registry
-from apps.games.kernel.record import Record, replay
-from apps.tables.models import EndedBy, Match, Move
+from apps.games.kernel.record import replay
+from apps.tables.models import EndedBy, Match
+from apps.tables.selectors import record_of
 
 
 class Command(BaseCommand):
@@ -30,33 +29,16 @@ class Command(BaseCommand):
 def problem_of(match: Match) -> str:
     """What is wrong with a match; empty where nothing is."""
     game = registry.get(match.game)
-    moves = list(match.moves.order_by("number"))
-    if [move.number for move in moves] != list(range(1, match.move_count + 1)):
-        return f"has {len(moves)} of {match.move_count} moves"
+    numbers = list(match.moves.order_by("number").values_list("number", flat=True))
+    if numbers != list(range(1, match.move_count + 1)):
+        return f"has {len(numbers)} of {match.move_count} moves"
     if match.rules_version != game.version:
         return ""  # its rules are no longer there to replay it
     try:
-        state = replay(game, record_of(match, moves))
+        state = replay(game, record_of(match))
     except Exception as error:  # whatever the rules make of moves that are not theirs
         return f"does not replay: {type(error).__name__}"
     if state != game.load_state(bytes(match.state)):
         return "comes to another state"
     over = game.outcome(state) is not None
     return "" if over == (match.ended_by == EndedBy.PLAYED) else "ended otherwise than it was played"
-
-
-def record_of(match: Match, moves: list[Move]) -> Record:
-    return Record(
-        game=match.game,
-        version=match.rules_version,
-        options=match.options,
-        seats=match.seat_count,
-        first=match.first,
-        seed=bytes(match.seed),
-        moves=tuple(_moves(moves)),
-    )
-
-
-def _moves(moves: list[Move]) -> Iterator[tuple[int, bytes]]:
-    for move in moves:
-        yield move.seat, msgspec.json.encode(move.move)
